@@ -1,0 +1,1 @@
+"""What refinement is: values, strategies, engine, models, scores. Knows no web and no SQL."""

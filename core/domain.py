@@ -1,0 +1,244 @@
+"""The words of refinement as frozen values.
+
+Knows no model, no web, no SQL, no clock. Ids and timestamps belong to storage.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Role = Literal["draft", "critique", "revise", "judge", "score"]
+Speaker = Literal["system", "user", "assistant"]
+Finish = Literal["stop", "length", "content_filter", "stopped", "unknown"]
+Flag = Literal["empty", "cut off", "filtered", "refusal", "meta-text"]
+Severity = Literal["minor", "major", "unstated"]
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a chat prompt."""
+
+    role: Speaker
+    content: str
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """A token the model could have chosen instead, for display."""
+
+    text: str
+    logprob: float | None
+
+
+@dataclass(frozen=True)
+class Token:
+    """One model token of a text.
+
+    The texts of a text's tokens join to exactly that text. A token that ends inside a character
+    has the text ""; the token that completes the character carries it whole. `logprob` is a
+    natural logarithm <= 0, or None where the backend gave no usable number.
+    """
+
+    text: str
+    logprob: float | None
+    alternatives: tuple[Alternative, ...] = ()
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Token counts as the backend reported them; None where it did not."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How tokens are drawn; None leaves the choice to the backend."""
+
+    temperature: float | None = 0.7
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    top_logprobs: int = 5
+
+
+@dataclass(frozen=True)
+class Completion:
+    """One text a model wrote; `tokens` is empty or joins to exactly `text`."""
+
+    text: str
+    finish: Finish = "stop"
+    tokens: tuple[Token, ...] = ()
+    thinking: str = ""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked of the model, apart from the preset that words it."""
+
+    input: str
+    instruction: str = ""
+    reference: str = ""
+    target: str = ""
+
+
+@dataclass(frozen=True)
+class Score:
+    """A measurement of one text, or (value None) the reason why there is none.
+
+    `condition` says what the number is conditioned on; scores compare only under one condition.
+    """
+
+    scorer: str
+    value: float | None
+    why: str = ""
+    condition: str = ""
+    details: tuple[tuple[str, float], ...] = ()
+    tokens: tuple[Token, ...] = ()
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A text on its way, with who wrote it and what is known of it."""
+
+    text: str
+    by: str = "model"
+    round: int = 0
+    flags: tuple[Flag, ...] = ()
+    scores: tuple[Score, ...] = ()
+    tokens: tuple[Token, ...] = ()
+
+    def score(self, scorer: str) -> Score | None:
+        """The score of that name, or None when it was not measured."""
+        return next((s for s in self.scores if s.scorer == scorer), None)
+
+    def value(self, scorer: str) -> float | None:
+        """The number of that score, or None when it is unknown."""
+        found = self.score(scorer)
+        return found.value if found else None
+
+
+@dataclass(frozen=True)
+class Point:
+    """One thing a critic found, with what to do about it."""
+
+    problem: str
+    action: str = ""
+    quote: str = ""
+    severity: Severity = "unstated"
+    by: str = "model"
+
+
+@dataclass(frozen=True)
+class Critique:
+    """What a critic said of a draft.
+
+    `done` is the structured verdict: True (nothing left to do), False, or None (not stated).
+    `structured` is False when a free text had to be taken as one point.
+    """
+
+    points: tuple[Point, ...]
+    done: bool | None
+    raw: str
+    structured: bool = True
+    by: str = "model"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the gate's policy says of a revision; accept None means that it cannot tell."""
+
+    accept: bool | None
+    reason: str
+
+
+Ruling = Literal["accept", "reject", "edit", "retry", "stop"]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A ruling at a gate. `text` is the person's own text, `points` the critique points agreed on."""
+
+    ruling: Ruling
+    by: str
+    why: str = ""
+    text: str | None = None
+    points: tuple[Point, ...] | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Where a session ended: the best draft, why it ended, why this draft is the best."""
+
+    draft: Draft
+    reason: str
+    why_best: str
+
+
+@dataclass(frozen=True)
+class Price:
+    """Money per million tokens, in the currency the person thinks in."""
+
+    prompt: float = 0.0
+    completion: float = 0.0
+    cached: float | None = None
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limits of one session; None is no limit. Money needs a Price."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+    money: float | None = None
+
+
+GateRule = Literal["score", "margin", "always"]
+Feedback = Literal["specific", "generic", "none"]
+HistoryRule = Literal["full", "latest"]
+Mode = Literal["ask", "ask_on_fall", "auto"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything besides texts and models that shapes a strategy's requests."""
+
+    rounds: int = 3
+    feedback: Feedback = "specific"
+    history: HistoryRule = "full"
+    scorers: tuple[str, ...] = ()
+    gate_scorer: str | None = None
+    gate: GateRule = "score"
+    margin: float = 0.0
+    target_score: float | None = None
+    patience: int = 2
+    step_by_step: bool = False
+    context_tokens: int | None = None
+    sampling: Sampling = field(default_factory=Sampling)
+    critique_sampling: Sampling = field(default_factory=Sampling)
+    budget: Budget = field(default_factory=Budget)
+    price: Price | None = None
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that shapes a session's requests, so that it replays after files have changed.
+
+    `preset` is the preset file's full text. `models` maps a role to a model name; a role that is
+    not named is played by `model`.
+    """
+
+    strategy: str
+    preset: str
+    model: str
+    settings: Settings = field(default_factory=Settings)
+    models: tuple[tuple[Role, str], ...] = ()
+
+    def model_for(self, role: Role) -> str:
+        """The name of the model that plays this role."""
+        return dict(self.models).get(role, self.model)

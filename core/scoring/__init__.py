@@ -1,0 +1,1 @@
+"""Scorers: each turns a Measure into scores, or into the reason why there is none."""

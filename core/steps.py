@@ -1,0 +1,98 @@
+"""What a strategy may ask the world, and the record of the answers.
+
+A strategy yields a Request and is sent its Answer; nothing else passes between it and the world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Literal
+
+from core.domain import Critique, Decision, Draft, Message, Role, Sampling, Score, Task, Verdict
+from core.models.protocol import Reply
+
+
+@dataclass(frozen=True)
+class Ask:
+    """Write n texts after `messages`, in the part of `role`. `notes` say what the prompt left out."""
+
+    role: Role
+    round: int
+    messages: tuple[Message, ...]
+    sampling: Sampling
+    n: int = 1
+    notes: tuple[str, ...] = ()
+    kind: Literal["ask"] = "ask"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Score each of `texts` with each of `scorers`; `prompt` is the task prompt alone."""
+
+    scorers: tuple[str, ...]
+    round: int
+    task: Task
+    prompt: tuple[Message, ...]
+    texts: tuple[str, ...]
+    kind: Literal["measure"] = "measure"
+
+
+@dataclass(frozen=True)
+class CritiqueGate:
+    """Which points of the critique shall the revision follow?"""
+
+    round: int
+    draft: Draft
+    critique: Critique
+    kind: Literal["critique gate"] = "critique gate"
+
+
+@dataclass(frozen=True)
+class RevisionGate:
+    """Shall the revision take the place of the current draft? `verdict` is the policy's view."""
+
+    round: int
+    current: Draft
+    proposed: Draft
+    verdict: Verdict
+    kind: Literal["revision gate"] = "revision gate"
+
+
+@dataclass(frozen=True)
+class Replied:
+    """The answer to an Ask."""
+
+    reply: Reply
+    kind: Literal["reply"] = "reply"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The answer to a Measure: the scores of each text, in the order asked."""
+
+    scores: tuple[tuple[Score, ...], ...]
+    kind: Literal["scores"] = "scores"
+
+
+@dataclass(frozen=True)
+class Ruled:
+    """The answer to a gate."""
+
+    decision: Decision
+    kind: Literal["decision"] = "decision"
+
+
+Gate = CritiqueGate | RevisionGate
+Request = Ask | Measure | CritiqueGate | RevisionGate
+Answer = Replied | Measured | Ruled
+
+
+@dataclass(frozen=True)
+class Step:
+    """One request with its answer: the unit in which a session is recorded."""
+
+    request: Request
+    answer: Answer
+
+
