@@ -5,7 +5,6 @@ A strategy yields a Request and is sent its Answer; nothing else passes between 
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Literal
 
