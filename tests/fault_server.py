@@ -1,7 +1,8 @@
 """A small HTTP endpoint on loopback that plays exact bytes and keeps a record.
 
-An ordinary chat API to play is in tests/fake_chat.py. For tests, and by itself: `python -m tests.fault_server --port 8001 --log asks.jsonl` prints its URL and
-writes a line of JSON for each request, completion and disconnect. Knows nothing of the app.
+For tests, and by itself with the ordinary chat API of tests/fake_chat.py:
+`python -m tests.fault_server --port 8001 --log asks.jsonl` prints its URL and writes a line of JSON for
+each request, completion and disconnect. Knows nothing of the app.
 """
 
 from __future__ import annotations
@@ -93,6 +94,7 @@ class FaultServer:
         self.asks: list[Ask] = []
         self.completed = 0
         self.disconnects = 0
+        self.connections = 0
         self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
@@ -134,6 +136,11 @@ class FaultServer:
                 seconds,
             )
 
+    def connected(self) -> None:
+        """Records that a client has opened a connection."""
+        with self._changed:
+            self.connections += 1
+
     def begin(self, ask: Ask) -> Play:
         """Records a request and says what to play."""
         with self._changed:
@@ -162,6 +169,11 @@ def _in_turn(responses: Sequence[Play]) -> Answering:
 def _handler(server: FaultServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+
+        def setup(self) -> None:
+            server.connected()
+            super().setup()
 
         def do_GET(self) -> None:
             self._play(server.begin(Ask("GET", self.path, dict(self.headers), {})))

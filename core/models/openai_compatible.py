@@ -163,6 +163,7 @@ class OpenAICompatible:
                 stage.void(indices)
 
     async def _attempt(self, body: Body, gathering: Gathering, indices: range, stage: Stage) -> Part:
+        await self._wire.client()  # making a client is not the model's time
         started = time.monotonic()
         await gather_answer(self._wire, body, gathering, lambda piece: stage.say(piece, indices))
         seconds = time.monotonic() - started

@@ -102,12 +102,12 @@ class ScriptedModel:
     def _reply(self, lines: Sequence[Line]) -> Reply:
         if isinstance(lines[0], Reply):
             return lines[0]
-        completions = tuple(
-            line if isinstance(line, Completion) else Completion(line)
-            for line in lines
-            if isinstance(line, str | Completion)
-        )
-        return Reply(completions, Usage(), 0.0, self._name)
+        return Reply(tuple(self._completion(line) for line in lines), Usage(), 0.0, self._name)
+
+    def _completion(self, line: Line) -> Completion:
+        if isinstance(line, Reply | ModelError):
+            raise ScriptRanOut(f"{self._name}'s script has a whole Reply where one candidate was due")
+        return line if isinstance(line, Completion) else Completion(line)
 
     async def _say(self, index: int, completion: Completion, listen: Listener) -> None:
         for word in _words(completion.text):
