@@ -18,7 +18,7 @@ from core.models.openai_call import gather_answer, model_names
 from core.models.openai_chunks import Gathering
 from core.models.openai_faults import Failed, Fault, explain, reason
 from core.models.openai_request import Body, adaptation, body_for, front_dropped, notes_for
-from core.models.openai_scoring import answer_tokens, prompt_of
+from core.models.openai_scoring import answer_tokens, prompt_of, scores_at_all
 from core.models.openai_wire import Endpoint, Wire
 from core.models.protocol import Capabilities, Listener, ModelError, Reply, unheard
 
@@ -211,8 +211,7 @@ class OpenAICompatible:
         """
         if self._scores is None:
             try:
-                prompt = await prompt_of(self._wire, self._model, [Message("user", "Hi")], "Hello")
-                self._scores = bool(prompt)
+                self._scores = await scores_at_all(self._wire, self._model)
             except Failed as failed:
                 if failed.fault.status not in (400, 422, 501):
                     raise self._error(failed.fault) from failed

@@ -37,6 +37,14 @@ async def prompt_of(wire: Wire, model: str, messages: Sequence[Message], answer:
     return prompt_ids(rows) if isinstance(rows, list) and rows else None
 
 
+async def scores_at_all(wire: Wire, model: str) -> bool:
+    """Whether a word after a greeting comes back scored. Raises Failed where that can't be asked."""
+    greeting, word = [Message("user", "Hi")], "Hello"
+    whole = await prompt_of(wire, model, greeting, word)
+    opening = await prompt_of(wire, model, greeting, None) if whole else None
+    return bool(whole and opening and answer_tokens(opening, whole, word))
+
+
 def answer_tokens(opening: Prompt, whole: Prompt, text: str) -> tuple[Token, ...]:
     """The tokens of the answer, or () where they can't be told from those of the prompt.
 
