@@ -198,7 +198,7 @@ def _handler(server: FaultServer) -> type[BaseHTTPRequestHandler]:
                 self.connection.shutdown(socket.SHUT_RDWR)
 
         def _send(self, play: Play) -> None:
-            self.send_response(play.status)
+            self.send_response_only(play.status)
             for name, value in play.headers.items():
                 self.send_header(name, value)
             self.send_header("Transfer-Encoding", "chunked")

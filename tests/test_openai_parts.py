@@ -79,6 +79,7 @@ def test_only_tokens_that_spell_the_answer_are_kept() -> None:
     end = entry("<|eot_id|>")
     assert texts(spelled([entry("Hi"), end], "Hi")) == ["Hi"]
     assert texts(spelled([entry("Hi"), {"token": "", "bytes": []}], "Hi")) == ["Hi"]
+    assert texts(spelled([{"token": "", "bytes": []}, entry("Hi")], "Hi")) == ["Hi"]
     assert texts(spelled([entry("8"), entry("+"), entry("8"), end], "8")) == ["8"]
     assert spelled([entry("So 8"), end], "8") == ()
     assert spelled([entry("Hi")], "Hi there") == ()

@@ -103,6 +103,23 @@ def test_a_wrong_value_of_max_tokens_is_not_taken_for_a_refusal() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("Field 'n': Value must be between 1 <= value <= 2, but got 3", "n"),
+        ("Requested sample logprobs of 20, which is greater than max allowed: 5", "top_logprobs"),
+        ("temperature must be between 0 and 2", None),
+    ],
+)
+def test_a_count_beyond_the_servers_limit_is_done_without(words: str, name: str | None) -> None:
+    assert adaptation(Fault("status", words, 400), body_for("m", TURNS, 3, FULL, ())) == name
+
+
+def test_a_temperature_out_of_range_is_for_the_person_to_put_right() -> None:
+    fault = Fault("status", "temperature must be between 0 and 2", 400, param="temperature")
+    assert adaptation(fault, body_for("m", TURNS, 1, FULL, ())) is None
+
+
 def usage(prompt: int | None) -> Usage:
     return Usage(prompt_tokens=prompt)
 

@@ -149,3 +149,10 @@ def test_nothing_to_score_asks_nothing() -> None:
 def test_decoded_tokens_spell_the_text_or_are_refused(words: list[str], text: str, joined: list[str]) -> None:
     rows = [{"decoded_token": word, "logprob": -1.0} for word in words]
     assert [token.text for token in forced(rows, text)] == joined
+
+
+def test_prompt_logprobs_of_another_shape_are_no_score() -> None:
+    two = {"1": {"logprob": -1.0}, "2": {"logprob": -2.0}}
+    odd = body({"choices": [{"message": {"content": "x"}}], "prompt_logprobs": [None, two]})
+    with FaultServer([odd]) as server:
+        assert not asyncio.run(model_at(server).can_score())

@@ -47,6 +47,12 @@ REFUSED = re.compile(
     r"|only (one|1|n=1)\b|must be (1|one)\b",
     re.IGNORECASE,
 )
+OUT_OF_RANGE = re.compile(
+    r"must be (between|in|less|at most|<|≤)|out of range|greater than|exceed|at most|too (large|high|many)",
+    re.IGNORECASE,
+)
+FREE = frozenset({"logprobs", "top_logprobs", "stream_options", "n", "seed"})
+"""What can go whatever the reason; the others, wrong in value, are for a person to put right."""
 ONE_LETTER = re.compile(r"(?<![\w\\'’])n(?![\w'’])|(['\"`])n\1|multiple (choices|completions)")
 ORDER = re.compile(r"alternat|\broles?\b|system (message|prompt|turn|instruction)", re.IGNORECASE)
 
@@ -122,18 +128,22 @@ def notes_for(messages: Sequence[Message], n: int, sampling: Sampling, adapted: 
 
 def _parameter(fault: Fault, body: Body) -> str | None:
     """The sent parameter that the refusal names, if it is one that we can do without."""
-    named = fault.param.split(".")[0]
-    if named in PARAMETERS and named in body and _refuses(fault, named):
-        return named
-    if not REFUSED.search(f"{fault.code} {fault.detail}"):
-        return None
-    return next((name for name in PARAMETERS if name in body and _mentions(fault.detail, name)), None)
-
-
-def _refuses(fault: Fault, name: str) -> bool:
-    """max_tokens can also be wrong for its value, which another name would not cure."""
     said = f"{fault.code} {fault.detail}"
-    return name != "max_tokens" or "max_completion_tokens" in said or bool(REFUSED.search(said))
+    named = fault.param.split(".")[0]
+    if named in PARAMETERS and named in body and (named in FREE or REFUSED.search(said)):
+        return named
+    if REFUSED.search(said):
+        return next((name for name in PARAMETERS if name in body and _mentions(fault.detail, name)), None)
+    if OUT_OF_RANGE.search(said):
+        return _out_of_range(fault.detail, body)
+    return None
+
+
+def _out_of_range(said: str, body: Body) -> str | None:
+    """A count beyond the server's limit: the request makes sense with fewer alternatives or one answer."""
+    if "top_logprobs" in body and re.search(r"logprobs\b", said):
+        return "top_logprobs"
+    return "n" if "n" in body and _mentions(said, "n") else None
 
 
 def _mentions(said: str, name: str) -> bool:

@@ -22,7 +22,7 @@ Prompt = list[tuple[str, Entry]]
 async def prompt_of(wire: Wire, model: str, messages: Sequence[Message], answer: str | None) -> Prompt | None:
     """The prompt's tokens up to where an answer begins, or to the end of this one; None if not told.
 
-    Raises Failed and ModelError.
+    Raises Failed.
     """
     turn = [] if answer is None else [Message("assistant", answer)]
     body: Body = {
@@ -34,7 +34,7 @@ async def prompt_of(wire: Wire, model: str, messages: Sequence[Message], answer:
         "continue_final_message": answer is not None,
     }
     rows = (await post(wire, body)).get("prompt_logprobs")
-    return prompt_ids(rows) if isinstance(rows, list) and rows else None
+    return prompt_ids(rows) if isinstance(rows, list) else None
 
 
 async def scores_at_all(wire: Wire, model: str) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 
 from core.domain import Alternative, Token
 from core.models.openai_chunks import Entry, mend
-from core.models.protocol import ModelError
 from core.models.tokens import join_bytes, readable, usable
 
 
@@ -65,12 +64,13 @@ def prompt_ids(rows: Sequence[object]) -> list[tuple[str, Mapping[str, object]]]
     """The prompt's tokens as (id, entry), from vLLM's prompt_logprobs asked for with 0 alternatives.
 
     Each row maps one token id to logprob, rank and decoded_token; the first token has no row (None).
+    [] where the rows are of another shape.
     """
     found: list[tuple[str, Mapping[str, object]]] = []
     for row in rows:
         items = list(row.items()) if isinstance(row, Mapping) else [("", {})]
         if len(items) != 1 or not isinstance(items[0][1], Mapping):
-            raise ModelError("The endpoint's prompt_logprobs could not be read, so given text is not scored.")
+            return []
         found.append((str(items[0][0]), items[0][1]))
     return found
 
