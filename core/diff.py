@@ -18,6 +18,8 @@ from typing import Literal
 
 import regex  # type: ignore[import-untyped]
 
+from core.invisible import visible as visible
+
 Kind = Literal["same", "removed", "added"]
 
 WHOLE, BETWEEN, TOKENS = 5_000, 40_000, 6_000
@@ -134,7 +136,18 @@ def _small(old: Sequence[str], new: Sequence[str], matches: int) -> bool:
 def _compare(old: Sequence[str], new: Sequence[str]) -> Iterator[_Change]:
     matcher = difflib.SequenceMatcher(str.isspace, old, new, autojunk=False)
     for tag, i, j, k, m in matcher.get_opcodes():
-        yield _Change(tag == "equal", tuple(old[i:j]), tuple(new[k:m]))
+        if tag == "equal":
+            yield _Change(True, tuple(old[i:j]), tuple(new[k:m]))
+        else:
+            yield from _trimmed(old[i:j], new[k:m])
+
+
+def _trimmed(old: Sequence[str], new: Sequence[str]) -> Iterator[_Change]:
+    """A change without what is equal at its ends: difflib finds white space only beside a word."""
+    head, tail = _ends(old, new)
+    yield _Change(True, tuple(old[:head]), tuple(new[:head]))
+    yield _Change(False, tuple(old[head : len(old) - tail]), tuple(new[head : len(new) - tail]))
+    yield _Change(True, tuple(old[len(old) - tail :]), tuple(new[len(new) - tail :]))
 
 
 def _between(old: Sequence[str], new: Sequence[str], level: int) -> Iterator[_Change]:

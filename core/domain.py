@@ -102,14 +102,16 @@ class Score:
 
 @dataclass(frozen=True)
 class Draft:
-    """A text on its way, with who wrote it and what is known of it."""
+    """A text on its way, with who wrote it and what is known of it.
+
+    Its scores carry no tokens: those stay with the replies and measurements they came from.
+    """
 
     text: str
     by: str = "model"
     round: int = 0
     flags: tuple[Flag, ...] = ()
     scores: tuple[Score, ...] = ()
-    tokens: tuple[Token, ...] = ()
 
     def score(self, scorer: str) -> Score | None:
         """The score of that name, or None when it was not measured."""
@@ -172,9 +174,9 @@ class Decision:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Where a session ended: the best draft, why it ended, why this draft is the best."""
+    """Where a session ended: the best draft (None before the first), why it ended, why it is the best."""
 
-    draft: Draft
+    draft: Draft | None
     reason: str
     why_best: str
 

@@ -15,7 +15,7 @@ _SYMBOLS = {
 }  # fmt: skip
 _HIDDEN = ("Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Co")
 _SPACES = re.compile(r"(?:^|(?<=\n))[ ]+| {2,}| +(?=[\r\n]|$)")
-_CANDIDATE = re.compile(r"[^!-~¡-ʯ\u0370-\u03ff\u0400-\u052f\u4e00-\u9fff ]")
+_CANDIDATE = re.compile(r"[^!-~¡-¬®-ʯ\u0370-\u03ff\u0400-\u052f\u4e00-\u9fff ]")
 
 
 def _joins(text: str, place: int) -> bool:

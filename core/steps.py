@@ -60,9 +60,10 @@ class RevisionGate:
 
 @dataclass(frozen=True)
 class Replied:
-    """The answer to an Ask."""
+    """The answer to an Ask; `stopped_by` names the person who cut it short, its text is partial then."""
 
     reply: Reply
+    stopped_by: str = ""
     kind: Literal["reply"] = "reply"
 
 
@@ -71,6 +72,7 @@ class Measured:
     """The answer to a Measure: the scores of each text, in the order asked."""
 
     scores: tuple[tuple[Score, ...], ...]
+    stopped_by: str = ""
     kind: Literal["scores"] = "scores"
 
 
@@ -93,5 +95,3 @@ class Step:
 
     request: Request
     answer: Answer
-
-

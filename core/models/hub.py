@@ -5,7 +5,10 @@ Knows huggingface_hub and how to say plainly what failed; knows no model library
 
 from __future__ import annotations
 
+import ssl
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,23 +43,43 @@ def hub_folder(repo: str, say: Say) -> Path:
 
 
 def _cached_or_fetched(fetch: Callable[..., Path], what: str, say: Say) -> Path:
-    from httpx import HTTPError
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+    from httpx2 import HTTPError
+    from huggingface_hub.errors import HFValidationError
 
     try:
         return fetch(local_files_only=True)
-    except (LocalEntryNotFoundError, FileNotFoundError):
-        say(f"downloading {what} from the Hugging Face hub, once")
     except HFValidationError as error:
-        raise ModelError(f"{what} is neither a folder here nor a name on the hub: {error}") from error
+        raise ModelError(f"{what} is neither a path here nor a name on the hub: {error}") from error
+    except OSError:  # not in the cache, or not all of it
+        say(f"downloading {what} from the Hugging Face hub, once")
     try:
+        _check_reachable()
         return fetch(tqdm_class=_progress(say), etag_timeout=5)
-    except (HfHubHTTPError, HTTPError, OSError, ValueError) as error:
+    except (HTTPError, OSError, ValueError) as error:  # the hub's own errors are among these
         raise ModelError(_plainly(what, error), retryable=True) from error
 
 
+def _check_reachable() -> None:
+    """Find out in seconds that there is no network: the hub's client would retry for half a minute.
+
+    Raises OSError.
+    """
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE:
+        raise OSError("the hub is switched off by HF_HUB_OFFLINE")
+    request = urllib.request.Request(constants.ENDPOINT, method="HEAD")
+    try:
+        urllib.request.urlopen(request, timeout=5).close()
+    except urllib.error.HTTPError as answered:  # any answer is a network
+        answered.close()
+    except urllib.error.URLError as error:
+        if not isinstance(error.reason, ssl.SSLError):  # the hub's client may know other certificates
+            raise
+
+
 def _plainly(what: str, error: BaseException) -> str:
-    first = (str(error).splitlines() or [type(error).__name__])[0]
+    first = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
     return (
         f"{what} is not on this machine and could not be downloaded ({first}). Check the name and "
         "the network, or download it elsewhere and give the path of the folder or file"

@@ -100,9 +100,7 @@ class Model(Protocol):
         """Write n texts after `messages`. Raises ModelError. Cancelling the task ends the call."""
         ...
 
-    async def score(
-        self, messages: Sequence[Message], texts: Sequence[str]
-    ) -> list[tuple[Token, ...]]:
+    async def score(self, messages: Sequence[Message], texts: Sequence[str]) -> list[tuple[Token, ...]]:
         """The tokens of each text with their natural logprob given `messages` alone.
 
         The texts of the tokens join to exactly the text; an empty text gives (). Raises ModelError,

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import codecs
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from core.domain import Token
 
 FLOOR = -99.0
 """Servers clamp impossible tokens to values such as -100 or -9999; none below this is a measurement."""
@@ -36,3 +39,20 @@ def readable(piece: bytes) -> str:
         return piece.decode("utf-8")
     except UnicodeDecodeError:
         return "".join(f"\\x{byte:02X}" for byte in piece)
+
+
+def tokens_of_part(tokens: Sequence[Token], part: str) -> tuple[Token, ...]:
+    """The tokens that spell `part` of their joined text, cut at its ends; () where it is not in it.
+
+    A token that `part` begins or ends inside keeps its logprob and only the text within `part`.
+    """
+    start = "".join(token.text for token in tokens).find(part)
+    if start < 0 or not part:
+        return ()
+    kept, position, end = [], 0, start + len(part)
+    for token in tokens:
+        begins, position = position, position + len(token.text)
+        text = token.text[max(start - begins, 0) : max(end - begins, 0)]
+        if text or (not token.text and start < position < end):
+            kept.append(replace(token, text=text))
+    return tuple(kept)

@@ -14,7 +14,7 @@ from core.domain import Message, Score, Task
 BOXED, NUMBER, BREVITY, SCALE = 2.0, 1.0, 1.5, 500
 """Worth of a boxed answer, of any number, of an empty text's brevity; characters to 1/e of that."""
 
-_BOX = re.compile(r"\\f?boxed?(?![A-Za-z])\s*")
+_BOX = re.compile(r"\\(?:f?boxed|fbox)(?![A-Za-z])\s*")
 _BARE = re.compile(r"[-+]?\d+(?:[.,]\d+)*")
 
 
@@ -67,8 +67,6 @@ class Heuristic:
 
     name = "heuristic"
 
-    async def measure(
-        self, task: Task, prompt: Sequence[Message], texts: Sequence[str]
-    ) -> tuple[Score, ...]:
+    async def measure(self, task: Task, prompt: Sequence[Message], texts: Sequence[str]) -> tuple[Score, ...]:
         """The heuristic score of each text; neither the task nor the prompt matters to it."""
         return tuple(heuristic(text) for text in texts)

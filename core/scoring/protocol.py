@@ -16,8 +16,6 @@ class Scorer(Protocol):
         """The name it is asked for by, and that its scores carry."""
         ...
 
-    async def measure(
-        self, task: Task, prompt: Sequence[Message], texts: Sequence[str]
-    ) -> tuple[Score, ...]:
+    async def measure(self, task: Task, prompt: Sequence[Message], texts: Sequence[str]) -> tuple[Score, ...]:
         """One score a text, in order. What can't be scored has value None and says why."""
         ...

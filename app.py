@@ -1,0 +1,195 @@
+"""Redraft: reads the configuration, wires store, models, workbench and pages together, and runs.
+
+The only module that sees core, storage and ui.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from core.config import Config, ConfigError, read_config
+from core.models.catalog import STARTER, Models, UnknownModel
+from core.preset_schema import PresetError
+from core.presets import Preset, find_presets, read_preset
+from core.scoring.catalog import SCORERS, scorer_opener
+from core.strategies import STRATEGIES
+from core.workbench import Workbench
+from storage.database import open_database
+from storage.store import SqlStore
+from ui import cli
+from ui.cli.common import DONE, USAGE, Tools
+from ui.cli.models import fetch
+
+PRESETS = Path(__file__).parent / "assets" / "presets"
+EPILOG = """\
+model names:
+  starter                 the small model that comes with Redraft; shows how it works, not how well
+  openai:MODEL            OpenAI, or any endpoint like it (OPENAI_API_KEY, OPENAI_BASE_URL)
+  ENDPOINT:MODEL          an endpoint of the configuration file
+  hf:ID-or-path           a model in this process, by transformers
+  gguf:PATH-or-REPO/FILE  a GGUF file in this process, by llama.cpp
+
+settings:
+  REDRAFT_HOME            data folder (default ~/.local/share/redraft)
+  REDRAFT_DATABASE_URL    database (default: SQLite in the data folder)
+  REDRAFT_USER            the name that your decisions carry (default: person)
+  config.toml             in the data folder, or --config FILE:
+                            [endpoints.local]
+                            base_url = "http://127.0.0.1:11434/v1"
+                            key_env = "LOCAL_KEY"        # the variable that holds the key
+                            models = ["qwen3:4b"]        # offered in lists
+                            context_tokens = 8192
+                            price = {prompt = 0.1, completion = 0.4}   # per million tokens
+
+exit codes: 0 done, 1 the run failed or waits (resumable; it says how), 2 bad usage
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command line; gives the exit code."""
+    args = parser().parse_args(argv)
+    try:
+        config = read_config(os.environ, Path(args.config) if args.config else None)
+        return _run(config, args)
+    except (ConfigError, PresetError, UnknownModel) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return USAGE
+
+
+def _run(config: Config, args: argparse.Namespace) -> int:
+    models = Models(config, os.environ)
+    if args.command == "models" and args.action == "fetch":
+        return fetch(lambda report: _fetch(config, args.name, report))
+    bench = Workbench(SqlStore(open_database(config.database_url)), models.open, scorer_opener(models.open))
+    tools = Tools(bench, models, _presets(config), config.endpoints, _person())
+    if args.command in (None, "serve"):
+        return _serve(tools, args)
+    return cli.run(tools, args)
+
+
+def _person() -> str:
+    return os.environ.get("REDRAFT_USER") or "person"
+
+
+def _presets(config: Config) -> dict[str, Preset]:
+    """Every preset; a user's own takes the place of one of ours of the same name."""
+    found = find_presets(config.home / "presets", PRESETS)
+    return {name: read_preset(path) for name, path in sorted(found.items())}
+
+
+def _fetch(config: Config, name: str, report: Callable[[str], None]) -> None:
+    if name != STARTER:
+        raise UnknownModel(
+            f"Only {STARTER!r} is fetched beforehand; {name!r} is fetched when it is first used."
+        )
+    from core.models.starter import ensure_scoring_weights, ensure_weights
+
+    ensure_weights(config.home, report)
+    ensure_scoring_weights(config.home, report)
+
+
+def _serve(tools: Tools, args: argparse.Namespace) -> int:
+    import uvicorn
+
+    from ui.server import make_app
+
+    app = make_app(tools.bench, tools.models, dict(tools.presets), tools.person)
+    host, port = getattr(args, "host", "127.0.0.1"), getattr(args, "port", 7860)
+    print(f"Redraft is at http://{host}:{port}/", flush=True)
+    # Pages hold their event streams open; a server that is told to end does not wait for them.
+    uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1)
+    return DONE
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line's grammar."""
+    top = argparse.ArgumentParser(
+        prog="python app.py",
+        description="Redraft refines LLM text with a person in the loop. Without a command it serves.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--config", help="configuration file (TOML)")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
+    serve = commands.add_parser("serve", help="serve the pages (default)")
+    serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    serve.add_argument("--port", type=int, default=7860, help="port to listen on (default: %(default)s)")
+    _refine_arguments(commands.add_parser("refine", help="refine a text", epilog=EPILOG,
+                      formatter_class=argparse.RawDescriptionHelpFormatter))  # fmt: skip
+    _history_arguments(commands.add_parser("history", help="list, show and export sessions"))
+    _models_arguments(commands.add_parser("models", help="list, check and fetch models"))
+    return top
+
+
+def _refine_arguments(p: argparse.ArgumentParser) -> None:
+    p.add_argument("text", nargs="?", help="the text, or @FILE")
+    p.add_argument("--resume", metavar="ID", help="go on with a session instead of beginning one")
+    p.add_argument("--instruction", default="", help="what to do with the text")
+    p.add_argument("--target", default="", help="the target, for presets that have one")
+    p.add_argument("--reference", default="", help="a known good answer")
+    p.add_argument("--preset", default="rewrite", help="kind of task (default: %(default)s)")
+    p.add_argument(
+        "--strategy", default="self_refine", choices=sorted(STRATEGIES), help="default: %(default)s"
+    )
+    p.add_argument("--model", default=STARTER, help="default: %(default)s")
+    p.add_argument("--rounds", type=_natural, help="rounds at most (default: the preset's)")
+    p.add_argument("--scorer", choices=[*SCORERS, "none"], help="default: the preset's, if the model can")
+    p.add_argument("--gate", default="score", choices=["score", "margin", "always", "human"],
+                   help="who or what accepts a revision (default: %(default)s)")  # fmt: skip
+    p.add_argument("--margin", type=float, default=0.0, help="for --gate margin")
+    p.add_argument("--target-score", type=float, help="stop at this score")
+    p.add_argument(
+        "--patience", type=int, default=2, help="stop after so many rounds without a gain (default: 2)"
+    )
+    p.add_argument("--feedback", default="specific", choices=["specific", "generic", "none"])
+    p.add_argument(
+        "--history", choices=["full", "latest"], help="how much of it prompts hold (default: the preset's)"
+    )
+    p.add_argument("--step-by-step", action="store_true", help="ask for the steps before the answer")
+    p.add_argument("--temperature", type=float, default=0.7, help="default: %(default)s")
+    p.add_argument("--max-tokens", type=_natural, help="tokens of one draft at most")
+    p.add_argument("--seed", type=_natural, help="default: drawn, and kept with the session")
+    p.add_argument("--max-calls", type=_natural, help="budget: model calls")
+    p.add_argument("--max-total-tokens", type=_natural, help="budget: tokens read and written")
+    p.add_argument("--max-seconds", type=float, help="budget: seconds of model time")
+    p.add_argument("--json", action="store_true", help="print the session as one JSON document")
+
+
+def _history_arguments(p: argparse.ArgumentParser) -> None:
+    actions = p.add_subparsers(dest="action", required=True)
+    list_ = actions.add_parser("list", help="the newest sessions")
+    list_.add_argument("--limit", type=_natural, default=20)
+    list_.add_argument("--json", action="store_true")
+    show = actions.add_parser("show", help="one session, to read")
+    show.add_argument("id")
+    show.add_argument("--json", action="store_true")
+    export = actions.add_parser("export", help="one session as a file")
+    export.add_argument("id")
+    export.add_argument("--format", choices=["json", "md", "html"], default="json")
+    export.add_argument("--output", metavar="FILE", help="default: standard output")
+
+
+def _models_arguments(p: argparse.ArgumentParser) -> None:
+    actions = p.add_subparsers(dest="action", required=True)
+    list_ = actions.add_parser("list", help="models that can be named")
+    list_.add_argument("--json", action="store_true")
+    check = actions.add_parser("check", help="reach one, say what it can do, score one line")
+    check.add_argument("name")
+    check.add_argument("--json", action="store_true")
+    fetch = actions.add_parser("fetch", help="get the starter's files now")
+    fetch.add_argument("name", choices=[STARTER])
+
+
+def _natural(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise ValueError
+    return value
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""What a person may enter, checked where it comes in. Knows no page: messages say what to do."""
+
+from __future__ import annotations
+
+import re
+
+from core.conversation import estimate_tokens
+from core.domain import Decision, Message, Task
+from core.steps import CritiqueGate, Request, RevisionGate
+
+MAX_CHARACTERS = 1_000_000
+
+
+class BadTask(ValueError):
+    """The task can't be worked on as it was entered."""
+
+
+class BadDecision(ValueError):
+    """The ruling does not fit the gate that is open."""
+
+
+def check_text(text: str, what: str) -> None:
+    """Raises BadTask, naming the place, for text that no model or database can hold."""
+    bad = re.search("[\x00\ud800-\udfff]", text)
+    if bad:
+        name = "a NUL character" if bad.group() == "\0" else "half of a surrogate pair"
+        raise BadTask(f"{what} has {name} at character {bad.start() + 1}. Remove it and try again.")
+    if len(text) > MAX_CHARACTERS:
+        raise BadTask(
+            f"{what} has {len(text):,} characters; {MAX_CHARACTERS:,} is the most. Work on a part of it."
+        )
+
+
+def check_task(task: Task, context_tokens: int | None) -> None:
+    """Raises BadTask for a task that is empty, unreadable or too long for the model's context."""
+    if not task.input.strip():
+        raise BadTask("There is no text to work on. Enter or paste one.")
+    parts = {
+        "The text": task.input,
+        "The instruction": task.instruction,
+        "The reference": task.reference,
+        "The target": task.target,
+    }
+    for what, text in parts.items():
+        check_text(text, what)
+    size = estimate_tokens([Message("user", text) for text in parts.values()])
+    if context_tokens is not None and size > context_tokens:
+        raise BadTask(
+            f"The task has about {size:,} tokens, but the model reads {context_tokens:,} at most. "
+            "Work on a part of the text, or choose a model with a larger context."
+        )
+
+
+def check_decision(request: Request, decision: Decision) -> None:
+    """Raises BadDecision for a ruling that this request can't be answered with."""
+    if not isinstance(request, CritiqueGate | RevisionGate):
+        raise BadDecision("The session is waiting for a model, not for a decision.")
+    if decision.text is not None:
+        check_text(decision.text, "The text")
+    for point in decision.points or ():
+        check_text(f"{point.problem}{point.action}{point.quote}", "The critique")
+    check_text(decision.note, "The note")
+    if decision.ruling == "edit" and not (decision.text or "").strip():
+        raise BadDecision("The edited text is empty. Write it, or reject the revision instead.")
+    if decision.ruling in ("edit", "reject") and isinstance(request, CritiqueGate):
+        raise BadDecision("A critique is accepted (with the points you choose), asked for again, or stopped.")
+
+
+def title_of(task: Task, longest: int = 80) -> str:
+    """A session's title: what was asked and the beginning of the text, on one line."""
+    words = " ".join(f"{task.instruction}: {task.input}".split() if task.instruction else task.input.split())
+    return words if len(words) <= longest else words[: longest - 1] + "…"

@@ -1,0 +1,138 @@
+"""A session as a document: JSON (everything), Markdown and HTML (to read). Knows no file."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from dataclasses import asdict
+from typing import Any
+
+from core.domain import Draft, Outcome
+from core.engine import Finished, Place
+from core.history import Attempt, Round, Story
+from core.sessions import Session
+
+
+def document(session: Session, place: Place | None, story: Story) -> dict[str, Any]:
+    """Everything that is kept of the session, and where it stands, as JSON values."""
+    outcome = place.outcome if isinstance(place, Finished) else None
+    return {
+        "session": session.id,
+        "title": session.title,
+        "created_at": session.created_at.isoformat(),
+        "parent": session.parent,
+        "task": asdict(session.task),
+        "recipe": asdict(session.recipe),
+        "mode": session.mode,
+        "steps": [{"position": i, **asdict(step)} for i, step in enumerate(session.steps)],
+        "spent": asdict(story.spent),
+        "notes": [note for _, note in story.notes],
+        "problem": session.problem,
+        "outcome": asdict(outcome) if outcome else None,
+    }
+
+
+def to_json(document: dict[str, Any]) -> str:
+    """Strict JSON, ASCII only, so that no reader of lines or of old encodings stumbles."""
+    return json.dumps(document, ensure_ascii=True, allow_nan=False, indent=1)
+
+
+def to_markdown(session: Session, outcome: Outcome | None, story: Story) -> str:
+    """The session to read, texts in fences that no text can close."""
+    lines = [f"# {_inline(session.title)}", "", f"Model {_inline(session.recipe.model)}, "
+             f"strategy {session.recipe.strategy}, {session.created_at:%Y-%m-%d %H:%M} UTC.", ""]  # fmt: skip
+    for heading, text, remark in _passages(session, outcome, story):
+        lines += [f"## {_inline(heading)}", ""]
+        lines += [_fenced(text), ""] if text is not None else []
+        lines += [_inline(remark), ""] if remark else []
+    return "\n".join(lines)
+
+
+def to_html(session: Session, outcome: Outcome | None, story: Story) -> str:
+    """The session as one HTML file without scripts or foreign resources."""
+    parts = [f"<h1>{html.escape(session.title)}</h1>"]
+    for heading, text, remark in _passages(session, outcome, story):
+        parts.append(f"<h2>{html.escape(heading)}</h2>")
+        if text is not None:
+            parts.append(f"<pre>{html.escape(text)}</pre>")
+        if remark:
+            parts.append(f"<p>{html.escape(remark)}</p>")
+    return _PAGE.replace("@title@", html.escape(session.title)).replace("@body@", "\n".join(parts))
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>@title@</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<style>body{font:16px/1.55 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;border-left:3px solid #0f766e;padding-left:1rem;font:inherit}
+@media (prefers-color-scheme:dark){body{background:#1c1917;color:#f5f5f4}}</style></head>
+<body>
+@body@
+</body></html>
+"""
+
+Passage = tuple[str, str | None, str]
+
+
+def _passages(session: Session, outcome: Outcome | None, story: Story) -> list[Passage]:
+    """(heading, text, remark) from the task to the outcome."""
+    passages: list[Passage] = [("Task", session.task.input, session.task.instruction or session.task.target)]
+    if story.first is not None:
+        passages.append(("First draft", story.first.text, _scores(story.first)))
+    for each in story.rounds:
+        passages += _round(each)
+    if outcome is not None and outcome.draft is not None:
+        passages.append(
+            ("Outcome", outcome.draft.text, f"Ended because {outcome.reason}. {outcome.why_best}")
+        )
+    elif outcome is not None:
+        passages.append(("Outcome", None, f"Ended because {outcome.reason}. {outcome.why_best}"))
+    return passages
+
+
+def _round(each: Round) -> list[Passage]:
+    passages: list[Passage] = []
+    if each.raw_critique:
+        agreed = f"Ruled on by {each.agreed.by}." if each.agreed else ""
+        passages.append((f"Round {each.number}: critique", each.raw_critique, agreed))
+        if each.agreed and each.agreed.points is not None:
+            points = "\n".join(f"- {p.quote} {p.problem} {p.action}" for p in each.agreed.points)
+            passages.append((f"Round {each.number}: points agreed on", points, ""))
+    return passages + [p for attempt in each.attempts for p in _attempt(each.number, attempt)]
+
+
+def _attempt(number: int, attempt: Attempt) -> list[Passage]:
+    verdict = attempt.verdict.reason if attempt.verdict else ""
+    decision = attempt.decision
+    ruled = f" {decision.ruling} by {decision.by}. {decision.note or decision.why}" if decision else ""
+    scores = _scores(attempt.proposed)
+    remark = f"{scores} {verdict}{ruled}".strip()
+    passages: list[Passage] = [(f"Round {number}: revision", attempt.proposed.text, remark)]
+    if attempt.written is not None:
+        passages.append((f"Round {number}: written by {attempt.written.by}", attempt.written.text, ""))
+    return passages
+
+
+def _scores(draft: Draft) -> str:
+    known = (
+        f"{s.scorer} {s.value:.4g}" if s.value is not None else f"{s.scorer} not scored" for s in draft.scores
+    )
+    return ", ".join([*known, *draft.flags])
+
+
+def _fenced(text: str) -> str:
+    """A fence longer than any run of backticks in the text."""
+    fence = "`" * max(3, _longest_run(text) + 1)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in re.findall("`+", text)), default=0)
+
+
+def _inline(text: str) -> str:
+    """One line of Markdown that shows the text as it is."""
+    line = " ".join(text.split())
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>~$" else c for c in line)

@@ -1,0 +1,105 @@
+"""What the gate's policy says of a revision, and which draft is the best so far. Pure rules.
+
+The rules, in order:
+- a flagged revision (about the text rather than the text) is never accepted by policy;
+- an unflagged revision takes the place of a flagged draft;
+- scores compare only where both are known and measured under one condition.
+A person's ruling outranks every score: a draft a person accepted or wrote is the best until a
+person accepts another or a later one scores higher; a draft a person rejected is never the best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.domain import Decision, Draft, Mode, Score, Settings, Verdict
+from core.steps import CritiqueGate, Gate
+
+POLICY = "policy"
+
+
+def verdict(current: Draft, proposed: Draft, settings: Settings) -> Verdict:
+    """The policy's view of `proposed` in the place of `current`."""
+    if proposed.flags:
+        return Verdict(False, f"The revision is flagged: {', '.join(proposed.flags)}.")
+    if settings.gate == "always":
+        return Verdict(True, "Every revision is accepted.")
+    if current.flags:
+        return Verdict(True, f"The draft it replaces is flagged: {', '.join(current.flags)}.")
+    return _by_score(current, proposed, settings)
+
+
+def _by_score(current: Draft, proposed: Draft, settings: Settings) -> Verdict:
+    name = settings.gate_scorer
+    if name is None:
+        return Verdict(None, "No scorer was chosen, so nothing can be compared.")
+    old, new = current.score(name), proposed.score(name)
+    problem = _incomparable(old, new)
+    if problem or old is None or new is None or old.value is None or new.value is None:
+        return Verdict(None, f"{name} can't compare them: {problem}")
+    margin = settings.margin if settings.gate == "margin" else 0.0
+    accept = new.value >= old.value if not margin else new.value > old.value + margin
+    needed = "at least the draft's" if not margin else f"more than the draft's plus {margin:g},"
+    return Verdict(accept, f"{name} {new.value:.4g} against {old.value:.4g}; {needed} is needed.")
+
+
+def _incomparable(old: Score | None, new: Score | None) -> str:
+    for which, score in (("the draft", old), ("the revision", new)):
+        if score is None:
+            return f"{which} was not scored."
+        if score.value is None:
+            return f"{which} is not scored: {score.why}"
+    if old and new and old.condition != new.condition:
+        return "their scores are conditioned on different prompts."
+    return ""
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best draft so far and why it is."""
+
+    draft: Draft
+    why: str
+    by_person: bool = False
+
+
+def first_best(draft: Draft) -> Best:
+    """The first draft is the best until something is better."""
+    return Best(draft, "It is the first draft, and nothing after it was better.")
+
+
+def better(best: Best, proposed: Draft, decision: Decision, settings: Settings) -> Best:
+    """The best after a ruling on `proposed`."""
+    by_person = decision.by != POLICY
+    accepted = decision.ruling in ("accept", "edit")
+    if by_person and accepted:
+        verb = "wrote" if decision.ruling == "edit" else "accepted"
+        return Best(proposed, f"{decision.by} {verb} it.", True)
+    if by_person or proposed.flags:
+        return best
+    if best.draft.flags and accepted:
+        return Best(proposed, "It is the first draft that is not flagged.")
+    return _better_by_score(best, proposed, settings, accepted)
+
+
+def _better_by_score(best: Best, proposed: Draft, settings: Settings, accepted: bool) -> Best:
+    name = settings.gate_scorer or ""
+    old, new = best.draft.score(name), proposed.score(name)
+    if not _incomparable(old, new) and old and new and old.value is not None and new.value is not None:
+        if new.value > old.value or (new.value == old.value and accepted):
+            return Best(proposed, f"Its {name} of {new.value:.4g} is the highest seen.")
+        return best
+    if accepted and not best.by_person:
+        return Best(proposed, "It is the last draft that was accepted; scores can't tell them apart.")
+    return best
+
+
+def ruling(gate: Gate, mode: Mode) -> Decision | None:
+    """The policy's ruling where the mode lets it rule, or None: the gate is a person's."""
+    if mode == "ask":
+        return None
+    if isinstance(gate, CritiqueGate):
+        return Decision("accept", POLICY, "The critique is taken as it is.")
+    if gate.verdict.accept:
+        return Decision("accept", POLICY, gate.verdict.reason)
+    return Decision("reject", POLICY, gate.verdict.reason) if mode == "auto" else None

@@ -1,0 +1,174 @@
+"""Folds the steps of a session into rounds, for page, command line and export.
+
+Knows no page. Shows what was asked and answered; rules nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from core.domain import Critique, Decision, Draft, Price, Token, Verdict
+from core.fences import unwrap
+from core.models.protocol import Reply
+from core.models.tokens import tokens_of_part
+from core.spending import Spent
+from core.steps import (
+    Answer,
+    Ask,
+    CritiqueGate,
+    Measure,
+    Measured,
+    Replied,
+    Request,
+    RevisionGate,
+    Ruled,
+    Step,
+)
+from core.work import GIVEN_CRITIQUE, GIVEN_TASK, draft_from
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One revision of a round: as proposed, as ruled on, and the person's own text if they wrote one.
+
+    `position` is the step whose reply holds its tokens.
+    """
+
+    proposed: Draft
+    position: int
+    verdict: Verdict | None = None
+    decision: Decision | None = None
+    written: Draft | None = None
+
+    @property
+    def settled(self) -> Draft:
+        """The text that stands after the ruling."""
+        return self.written or self.proposed
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round: the draft it began with, its critique, and the revisions tried."""
+
+    number: int
+    base: Draft
+    raw_critique: str = ""
+    critique: Critique | None = None
+    agreed: Decision | None = None
+    attempts: tuple[Attempt, ...] = ()
+
+
+@dataclass(frozen=True)
+class Story:
+    """A session as a person reads it. `notes` are (step, text) pairs that a person should know."""
+
+    first: Draft | None
+    rounds: tuple[Round, ...]
+    spent: Spent
+    notes: tuple[tuple[int, str], ...]
+
+
+@dataclass
+class _Fold:
+    source: str
+    price: Price | None
+    first: Draft | None = None
+    current: Draft | None = None
+    rounds: list[Round] = field(default_factory=list)
+    spent: Spent = field(default_factory=Spent)
+    notes: list[tuple[int, str]] = field(default_factory=list)
+
+    def see(self, position: int, request: Request, answer: Answer | None) -> None:
+        if isinstance(request, Ask) and isinstance(answer, Replied):
+            self._reply(position, request, answer.reply)
+        elif isinstance(request, Measure) and isinstance(answer, Measured):
+            self._scores(answer)
+        elif isinstance(request, CritiqueGate):
+            self._critique_gate(request, answer)
+        elif isinstance(request, RevisionGate):
+            self._revision_gate(request, answer)
+
+    def _reply(self, position: int, ask: Ask, reply: Reply) -> None:
+        self.spent = self.spent.plus(reply, self.price)
+        self.notes += [(position, note) for note in (*ask.notes, *reply.notes)]
+        if ask.role == "critique":
+            self._round(ask.round, raw_critique=reply.completions[0].text)
+            return
+        condition = GIVEN_TASK if ask.role == "draft" else GIVEN_CRITIQUE
+        draft = draft_from(reply, ask.round, self.source, condition)
+        if ask.role == "draft":
+            self.first = self.current = draft
+        else:
+            attempts = self._round(ask.round).attempts
+            self._round(ask.round, attempts=(*attempts, Attempt(draft, position)))
+
+    def _round(self, number: int, **changes: object) -> Round:
+        """The round of that number, begun where it is new, with the changes made to it."""
+        if not self.rounds or self.rounds[-1].number != number:
+            self.rounds.append(Round(number, self.current or Draft("")))
+        self.rounds[-1] = replace(self.rounds[-1], **changes)  # type: ignore[arg-type]
+        return self.rounds[-1]
+
+    def _scores(self, answer: Measured) -> None:
+        def scored(draft: Draft) -> Draft:
+            found = tuple(replace(score, tokens=()) for score in answer.scores[0])
+            return replace(draft, scores=draft.scores + found)
+
+        attempt = self.rounds[-1].attempts[-1] if self.rounds and self.rounds[-1].attempts else None
+        if attempt is None and self.first is not None:
+            self.first = self.current = scored(self.first)
+        elif attempt is not None and attempt.written is not None:
+            self.current = scored(attempt.written)
+            self._attempt(replace(attempt, written=self.current))
+        elif attempt is not None:
+            self._attempt(replace(attempt, proposed=scored(attempt.proposed)))
+
+    def _attempt(self, attempt: Attempt) -> None:
+        last = self.rounds[-1]
+        self.rounds[-1] = replace(last, attempts=(*last.attempts[:-1], attempt))
+
+    def _critique_gate(self, gate: CritiqueGate, answer: Answer | None) -> None:
+        decision = answer.decision if isinstance(answer, Ruled) else None
+        self._round(gate.round, critique=gate.critique, agreed=decision)
+
+    def _revision_gate(self, gate: RevisionGate, answer: Answer | None) -> None:
+        decision = answer.decision if isinstance(answer, Ruled) else None
+        written = None
+        if decision is not None and decision.ruling == "edit":
+            written = Draft(decision.text or "", by=decision.by, round=gate.round)
+        attempt = replace(
+            self.rounds[-1].attempts[-1],
+            proposed=gate.proposed,
+            verdict=gate.verdict,
+            decision=decision,
+            written=written,
+        )
+        self._attempt(attempt)
+        if decision is not None and decision.ruling in ("accept", "edit"):
+            self.current = attempt.settled
+
+
+def tell(
+    steps: Sequence[Step],
+    waiting: Request | None,
+    *,
+    source: str,
+    price: Price | None = None,
+) -> Story:
+    """The story of the steps and of the request that is being waited for; `source` is the task's input."""
+    fold = _Fold(source, price)
+    for position, step in enumerate(steps):
+        fold.see(position, step.request, step.answer)
+    if waiting is not None:
+        fold.see(len(steps), waiting, None)
+    return Story(fold.first, tuple(fold.rounds), fold.spent, tuple(fold.notes))
+
+
+def tokens_at(steps: Sequence[Step], position: int) -> tuple[Token, ...]:
+    """The tokens of the text that step `position` brought, joining to exactly that text, or ()."""
+    answer = steps[position].answer
+    if not isinstance(answer, Replied):
+        return ()
+    completion = answer.reply.completions[0]
+    return tokens_of_part(completion.tokens, unwrap(completion.text))

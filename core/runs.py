@@ -1,0 +1,151 @@
+"""Sessions that run now. A run belongs to the server: pages watch it, and come and go.
+
+State, not a log: a page that joins is shown where things stand and then what is added, so that
+joining late, again or from a second device are the same case. Knows no web. Used from one event
+loop; nothing here is safe to call from other threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass, field
+
+from core.engine import HistoryMismatch
+from core.models.protocol import Delta, ModelError, Notice, Restart
+from core.preset_schema import PresetError
+from core.sessions import StaleStep
+from core.steps import Request
+from core.workbench import Began, Event, Recorded, Stop, Workbench
+
+log = logging.getLogger(__name__)
+
+BUG = "Something went wrong inside Redraft; the server's log has the details. Nothing recorded is lost."
+
+
+@dataclass
+class Live:
+    """What is happening in one session. `version` counts changes of anything but streamed text.
+
+    `doing` is the request being answered, since `began` (seconds of time.monotonic).
+
+    `text` is what has streamed of the request being answered; `passage` counts the texts begun, so
+    that text of an earlier passage is never taken for this one's.
+    """
+
+    version: int = 0
+    passage: int = 0
+    text: str = ""
+    notice: str = ""
+    problem: str = ""
+    began: float = 0.0
+    doing: Request | None = None
+    stop: Stop | None = None
+    task: asyncio.Task[None] | None = None
+    again: bool = False
+    watchers: int = 0
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def running(self) -> bool:
+        """Whether the server is working on this session."""
+        return self.task is not None and not self.task.done()
+
+    def hear(self, event: Event) -> None:
+        """Take in what happened and wake those who watch."""
+        if isinstance(event, Delta):
+            self.text += event.text if event.index == 0 else ""
+        elif isinstance(event, Restart):
+            self._begin_passage()
+        elif isinstance(event, Notice):
+            self.notice = event.text
+        elif isinstance(event, Began):
+            self._begin_passage()
+            self.began, self.doing = time.monotonic(), event.request
+            self.version += 1
+        elif isinstance(event, Recorded):
+            self.version += 1
+        self.wake()
+
+    def _begin_passage(self) -> None:
+        self.passage += 1
+        self.text = self.notice = ""
+
+    def changed(self) -> None:
+        """Something besides the streamed text is new."""
+        self.version += 1
+        self.wake()
+
+    def wake(self) -> None:
+        """Wake everyone who waits for the next change."""
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    def next_change(self) -> asyncio.Event:
+        """What will be set at the next change; take it before looking, so that none is missed."""
+        return self._changed
+
+
+class Runs:
+    """The live state of every session that was run or watched since the server started."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+        self._live: dict[str, Live] = {}
+
+    def live(self, session_id: str) -> Live:
+        """The live state of a session, made where there is none yet."""
+        return self._live.setdefault(session_id, Live())
+
+    def left(self, session_id: str) -> None:
+        """One page less watches; what nobody watches and nothing runs in is forgotten."""
+        live = self.live(session_id)
+        live.watchers -= 1
+        if live.watchers <= 0 and not live.running:
+            del self._live[session_id]
+
+    def start(self, session_id: str) -> None:
+        """Run the session until its next open gate; when it runs already, look again at its end."""
+        live = self.live(session_id)
+        if live.running:
+            live.again = True
+            return
+        live.stop = Stop()
+        live.task = asyncio.create_task(self._run(session_id, live, live.stop))
+        live.changed()
+
+    def stop(self, session_id: str, by: str) -> bool:
+        """Stop the session's run in that person's name; False when none is running."""
+        live = self.live(session_id)
+        if live.running and live.stop is not None:
+            live.stop.ask(by)
+            return True
+        return False
+
+    async def close(self) -> None:
+        """End all runs; each stays resumable at the step it was in."""
+        tasks = [live.task for live in self._live.values() if live.task and not live.task.done()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _run(self, session_id: str, live: Live, stop: Stop) -> None:
+        live.problem = ""
+        try:
+            await self._until_left_alone(session_id, live, stop)
+        except (ModelError, StaleStep, HistoryMismatch, PresetError) as error:
+            live.problem = str(error)
+        except Exception:
+            log.exception("run of session %s", session_id)
+            live.problem = BUG
+        finally:
+            live.task, live.doing = None, None
+            live.changed()
+
+    async def _until_left_alone(self, session_id: str, live: Live, stop: Stop) -> None:
+        while True:
+            live.again = False
+            await self._bench.advance(session_id, live.hear, stop)
+            if not live.again:
+                return

@@ -1,0 +1,96 @@
+"""A session as it is kept, and what keeping it takes. Knows no SQL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from core.domain import Mode, Recipe, Task
+from core.steps import Step
+
+
+@dataclass(frozen=True)
+class Session:
+    """A session as it is kept: task, recipe and every step. `problem` is why it last failed, or ""."""
+
+    id: str
+    title: str
+    created_at: datetime
+    task: Task
+    recipe: Recipe
+    mode: Mode
+    steps: tuple[Step, ...] = ()
+    problem: str = ""
+    parent: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A session in a list."""
+
+    id: str
+    title: str
+    created_at: datetime
+    strategy: str
+    model: str
+    steps: int
+    ending: str
+    problem: str
+
+
+class StaleStep(Exception):
+    """Someone else has recorded this step already."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This step was already decided, perhaps in another tab or by another click. "
+            "What is recorded is shown now; nothing of yours was added to it."
+        )
+
+
+class UnknownSession(Exception):
+    """There is no session of this id."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(f"There is no session {session_id!r}. `history list` shows those that there are.")
+
+
+class Store(Protocol):
+    """What must be kept. Every method is atomic; sessions are never changed besides by these."""
+
+    def create(self, task: Task, recipe: Recipe, mode: Mode, *, title: str) -> str:
+        """Keep a new session without steps and give its id."""
+        ...
+
+    def fork(self, session_id: str, position: int) -> str:
+        """A new session on the first `position` steps of another. Raises UnknownSession."""
+        ...
+
+    def load(self, session_id: str) -> Session:
+        """The session with all its steps. Raises UnknownSession."""
+        ...
+
+    def append(self, session_id: str, position: int, step: Step) -> None:
+        """Keep step `position`. Raises StaleStep where that position is taken or not the next."""
+        ...
+
+    def mode(self, session_id: str) -> Mode:
+        """Who answers the gates now. Raises UnknownSession."""
+        ...
+
+    def set_mode(self, session_id: str, mode: Mode) -> None:
+        """Who answers the gates from now on. Raises UnknownSession."""
+        ...
+
+    def set_problem(self, session_id: str, problem: str) -> None:
+        """Why the session can't go on at the moment, or ""."""
+        ...
+
+    def set_ending(self, session_id: str, ending: str) -> None:
+        """Why the session has ended: a copy for lists, the truth is the replay."""
+        ...
+
+    def recent(self, limit: int, before: str | None = None) -> list[Summary]:
+        """The newest sessions, from the one after `before` on. Raises UnknownSession for `before`."""
+        ...

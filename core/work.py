@@ -1,0 +1,310 @@
+"""The verbs that strategies are made of: draft, critique, revise, score, decide.
+
+One Work is local to one run of one strategy and holds what has been said so far. It knows no
+model, no clock and no preset's wording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+from core import conversation, gates
+from core.conversation import Exchange, chat
+from core.detect import flags
+from core.domain import (
+    Critique,
+    Decision,
+    Draft,
+    Feedback,
+    Message,
+    Outcome,
+    Point,
+    Role,
+    Sampling,
+    Settings,
+    Task,
+    Verdict,
+)
+from core.fences import unwrap
+from core.models.protocol import Reply
+from core.scoring.logprob import generation_logprob
+from core.spending import Spent
+from core.steps import (
+    Answer,
+    Ask,
+    CritiqueGate,
+    Gate,
+    Measure,
+    Measured,
+    Replied,
+    Request,
+    RevisionGate,
+    Ruled,
+)
+
+T = TypeVar("T")
+Verb = Generator[Request, Answer, T]
+
+
+class Prompting(Protocol):
+    """The words of a preset: what to ask, and how to read what comes back."""
+
+    def system_and_task(self, task: Task, step_by_step: bool = False) -> tuple[Message, ...]:
+        """The beginning of every prompt; ends with the person's task."""
+        ...
+
+    def critique_request(
+        self, task: Task, *, feedback: Feedback, kept_reason: str = "", current: str = ""
+    ) -> str:
+        """The turn that asks for a critique of the text that stands last in the chat."""
+        ...
+
+    def revise_request(
+        self, task: Task, *, feedback: Feedback, points: Sequence[Point], note: str = ""
+    ) -> str:
+        """The turn that asks for a revision after the critique."""
+        ...
+
+    def render_points(self, points: Sequence[Point]) -> str:
+        """Agreed points in the form in which the critic writes them."""
+        ...
+
+    def read_critique(self, task: Task, raw: str) -> Critique:
+        """A critic's reply as points and verdict."""
+        ...
+
+
+class Ended(Exception):
+    """The session ends here, for this reason."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A critique as it was agreed on, with the request that it answers ("" where none was asked)."""
+
+    request: str
+    critique: Critique
+
+    def turns(self) -> tuple[Message, ...]:
+        """The two as chat turns."""
+        return chat(("user", self.request), ("assistant", self.critique.raw))
+
+
+NO_CRITIQUE = Agreement("", Critique((), None, ""))
+
+GIVEN_TASK = "given the task prompt alone"
+GIVEN_CRITIQUE = "given the task, the earlier drafts and the critique"
+
+
+def draft_from(reply: Reply, number: int, source: str, condition: str) -> Draft:
+    """The draft that a reply's first completion holds, with its flags."""
+    completion = reply.completions[0]
+    text = unwrap(completion.text)
+    found = flags(text, finish=completion.finish, source=source)
+    score = generation_logprob(completion.tokens, condition)
+    return Draft(text, round=number, flags=found, scores=(replace(score, tokens=()),))
+
+
+class Work:
+    """What one run of a strategy has done so far."""
+
+    def __init__(self, task: Task, prompting: Prompting, settings: Settings) -> None:
+        self.task, self.prompting, self.settings = task, prompting, settings
+        self.head = prompting.system_and_task(task, settings.step_by_step)
+        self.exchanges: tuple[Exchange, ...] = ()
+        self.spent = Spent()
+        self.best: gates.Best | None = None
+        self.seen: tuple[Draft, ...] = ()
+        self.kept_reason = ""
+        self.flat_rounds = 0
+
+    # -- asking ---------------------------------------------------------------------------
+
+    def _sampling(self, base: Sampling) -> Sampling:
+        """A seed of its own for every call, so that asking again is not the same call again."""
+        return base if base.seed is None else replace(base, seed=base.seed + self.spent.calls)
+
+    def _ask(self, role: Role, number: int, prompt: conversation.Prompt) -> Verb[Reply]:
+        """Ask once; once more when nothing came back. Raises Ended when stopped or out of budget."""
+        reply = yield from self._ask_once(role, number, prompt)
+        if not reply.completions[0].text.strip():
+            reply = yield from self._ask_once(role, number, prompt)
+        return reply
+
+    def _ask_once(self, role: Role, number: int, prompt: conversation.Prompt) -> Verb[Reply]:
+        if spent := self.spent.over(self.settings.budget):
+            raise Ended(spent)
+        base = self.settings.critique_sampling if role == "critique" else self.settings.sampling
+        answer = yield Ask(role, number, prompt.messages, self._sampling(base), notes=prompt.notes)
+        assert isinstance(answer, Replied)
+        self.spent = self.spent.plus(answer.reply, self.settings.price)
+        if answer.stopped_by:
+            raise Ended(f"stopped by {answer.stopped_by}")
+        return answer.reply
+
+    def _prompt(self, current: str, turns: Sequence[Message]) -> conversation.Prompt:
+        return conversation.assemble(
+            self.head,
+            self.exchanges,
+            current,
+            turns,
+            history=self.settings.history,
+            limit=self._prompt_limit(),
+        )
+
+    def _prompt_limit(self) -> int | None:
+        window = self.settings.context_tokens
+        reserve = self.settings.sampling.max_tokens or conversation.REPLY_RESERVE
+        return None if window is None else max(window - reserve, window // 2)
+
+    def _scored(self, draft: Draft) -> Verb[Draft]:
+        """The draft with its scores; an empty one is not measured."""
+        if not self.settings.scorers or not draft.text.strip():
+            return draft
+        scorers = self.settings.scorers
+        answer = yield Measure(scorers, draft.round, self.task, self.head, (draft.text,))
+        assert isinstance(answer, Measured)
+        if answer.stopped_by:
+            raise Ended(f"stopped by {answer.stopped_by}")
+        found = tuple(replace(score, tokens=()) for score in answer.scores[0])
+        return replace(draft, scores=draft.scores + found)
+
+    def _rule(self, gate: Gate) -> Verb[Decision]:
+        answer = yield gate
+        assert isinstance(answer, Ruled)
+        if answer.decision.ruling == "stop":
+            raise Ended(f"stopped by {answer.decision.by}")
+        return answer.decision
+
+    # -- the verbs ------------------------------------------------------------------------
+
+    def first_draft(self) -> Verb[Draft]:
+        """The first draft, scored; it is the best until something is better."""
+        reply = yield from self._ask("draft", 0, conversation.Prompt(self.head))
+        draft = draft_from(reply, 0, self.task.input, GIVEN_TASK)
+        self.best = gates.first_best(draft)
+        draft = yield from self._scored(draft)
+        self.best = gates.first_best(draft)
+        self.seen = (draft,)
+        if not draft.text.strip():
+            raise Ended("the model gave no text, twice")
+        return draft
+
+    def critique(self, current: Draft, number: int) -> Verb[Agreement]:
+        """A critique of the current draft as it is agreed at its gate."""
+        request = self._critique_request(current)
+        note = ""
+        while True:
+            turns = chat(("user", f"{request}\n\n{note}" if note else request))
+            reply = yield from self._ask("critique", number, self._prompt(current.text, turns))
+            found = self.prompting.read_critique(self.task, reply.completions[0].text)
+            decision = yield from self._rule(CritiqueGate(number, current, found))
+            if decision.ruling != "retry":
+                return Agreement(request, self._agreed(found, decision))
+            note = decision.note
+
+    def _critique_request(self, current: Draft) -> str:
+        """Says what became of the last revision where the prompt still shows that revision."""
+        kept = self.kept_reason if self.settings.history == "full" else ""
+        return self.prompting.critique_request(
+            self.task,
+            feedback=self.settings.feedback,
+            kept_reason=kept,
+            current=current.text if kept else "",
+        )
+
+    def _agreed(self, found: Critique, decision: Decision) -> Critique:
+        """The critique after its gate; its `raw` is what stands for it in later prompts."""
+        points = decision.points
+        if points is None or points == found.points:
+            return found
+        if not points:
+            return Critique((), True, "", by=decision.by)
+        return Critique(points, False, self.prompting.render_points(points), by=decision.by)
+
+    def revise(self, current: Draft, agreed: Agreement, number: int) -> Verb[Draft]:
+        """A revision as it is ruled on at its gate: the draft that is current afterwards."""
+        note = ""
+        while True:
+            request = self.prompting.revise_request(
+                self.task, feedback=self.settings.feedback, points=agreed.critique.points, note=note
+            )
+            turns = (*agreed.turns(), *chat(("user", request)))
+            reply = yield from self._ask("revise", number, self._prompt(current.text, turns))
+            proposed = draft_from(reply, number, self.task.input, GIVEN_CRITIQUE)
+            proposed = yield from self._scored(proposed)
+            repeat = self._repeats(current, proposed)
+            policy = repeat or gates.verdict(current, proposed, self.settings)
+            decision = yield from self._rule(RevisionGate(number, current, proposed, policy))
+            if decision.ruling == "retry":
+                self.seen += (proposed,)
+                note = decision.note
+                continue
+            if repeat and decision.by == gates.POLICY:
+                raise Ended(repeat.reason)
+            settled = yield from self._settle(current, proposed, decision)
+            self._remember(current, agreed, request, proposed if settled is current else settled)
+            return settled
+
+    def _repeats(self, current: Draft, proposed: Draft) -> Verdict | None:
+        """The verdict on a revision that brings nothing new, or None."""
+        if proposed.text == current.text:
+            return Verdict(False, "the revision is the same as its draft")
+        earlier = next((draft for draft in self.seen if draft.text == proposed.text and draft.text), None)
+        if earlier is None:
+            return None
+        return Verdict(False, f"the revision returns to a text of round {earlier.round}")
+
+    def _settle(self, current: Draft, proposed: Draft, decision: Decision) -> Verb[Draft]:
+        """The draft that is current after the ruling; a person's own text is scored first."""
+        self.seen += (proposed,)
+        if decision.ruling == "edit":
+            written = Draft(decision.text or "", by=decision.by, round=proposed.round)
+            proposed = yield from self._scored(written)
+        before = self.best
+        if before is not None:
+            self.best = gates.better(before, proposed, decision, self.settings)
+        accepted = decision.ruling in ("accept", "edit")
+        self.kept_reason = "" if accepted else decision.why or "it was rejected"
+        self._count_flat(decision, before)
+        return proposed if accepted else current
+
+    def _count_flat(self, decision: Decision, before: gates.Best | None) -> None:
+        """Rounds in which the best score did not rise end the session, but only while no person rules."""
+        old, new = self._value(before), self._value(self.best)
+        flat = decision.by == gates.POLICY and old is not None and new is not None and new <= old
+        self.flat_rounds = self.flat_rounds + 1 if flat else 0
+
+    def _value(self, best: gates.Best | None) -> float | None:
+        return best.draft.value(self.settings.gate_scorer or "") if best else None
+
+    def _remember(self, current: Draft, agreed: Agreement, request: str, shown: Draft) -> None:
+        exchange = Exchange(current.text, agreed.request, agreed.critique.raw, request, shown.text)
+        self.exchanges += (exchange,)
+
+    # -- stops and the end ----------------------------------------------------------------
+
+    def below_target(self, draft: Draft) -> bool:
+        """Whether a target score is set, this draft's score is known, and it is lower."""
+        value, target = draft.value(self.settings.gate_scorer or ""), self.settings.target_score
+        return target is not None and value is not None and value < target
+
+    def stop_when_reached(self, draft: Draft) -> None:
+        """Raises Ended when the target is reached or nothing was gained for too long."""
+        value, target = draft.value(self.settings.gate_scorer or ""), self.settings.target_score
+        if target is not None and value is not None and value >= target and not draft.flags:
+            raise Ended(f"the target is reached: {self.settings.gate_scorer} {value:.4g} of {target:g}")
+        if self.settings.patience and self.flat_rounds >= self.settings.patience:
+            raise Ended(f"nothing was gained for {self.flat_rounds} rounds")
+
+    def outcome(self, reason: str) -> Outcome:
+        """The end of the session, with the best draft."""
+        if self.best is None:
+            return Outcome(None, reason, "There is no draft.")
+        return Outcome(self.best.draft, reason, self.best.why)

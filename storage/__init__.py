@@ -1,0 +1,1 @@
+"""Keeps sessions: rows on SQLite (or any SQLAlchemy database), values outside."""

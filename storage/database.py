@@ -1,0 +1,67 @@
+"""Opens a database and brings its schema up to date. Knows no row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import make_url
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+BUSY_SECONDS = 10.0
+
+
+def open_database(url: str) -> Engine:
+    """An engine on `url` whose schema is the newest; SQLite files and their folders are made."""
+    engine = connect(url)
+    upgrade(engine)
+    return engine
+
+
+def connect(url: str) -> Engine:
+    """An engine on `url`; for SQLite with foreign keys, WAL and a busy time-out on every connection."""
+    parsed = make_url(url)
+    if parsed.get_backend_name() != "sqlite":
+        return create_engine(parsed, pool_pre_ping=True)
+    if parsed.database and parsed.database != ":memory:":
+        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(parsed, connect_args={"timeout": BUSY_SECONDS})
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _: object) -> None:
+    # The driver's own transactions start late and leave DDL out; _begin_sqlite starts real ones.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute("PRAGMA journal_mode=WAL")
+    # FULL: a committed reply was paid for, so it must survive a power cut too.
+    cursor.execute("PRAGMA synchronous=FULL")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A transaction that reads first and writes later fails at once when another one wrote in
+    # between, whatever the busy time-out; one that takes the write lock at its start waits.
+    write = connection.get_execution_options().get("write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+
+def for_writing(engine: Engine) -> Engine:
+    """The same engine, for transactions that will write."""
+    return engine.execution_options(write=True)
+
+
+def upgrade(engine: Engine, revision: str = "head") -> None:
+    """Run the migrations that this database lacks, all in one transaction."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    with for_writing(engine).begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)

@@ -1,0 +1,181 @@
+"""Replies that are not the text, told from texts that only look like it."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from core.detect import flags
+from core.domain import Finish, Flag
+
+SOURCE = "The soup was cold and nobody came when we called."
+
+META = [
+    "Here is the revised text:\n\nThe soup was warm.",
+    "Sure! Here's a shorter version of your message:\n\nThe soup was warm.",
+    "Here are three improved versions:\n1. Warm soup.",
+    "**Revised text:**\n\nThe soup was warm.",
+    "Rewritten review: The soup was warm.",
+    "The revised version is shorter and keeps the meaning.",
+    "This rewritten paragraph uses warmer words throughout.",
+    "The text is already clear and needs no work.",
+    "The sentence is grammatically correct.",
+    "The review sounds very positive.",
+    "The passage cannot be improved further.",
+    "The draft does not need any editing.",
+    "There is no need to rewrite this again.",
+    "There's no need to change the text, it says all it should.",
+    "No further changes are needed.",
+    "No text provided.",
+    "There is no review to rewrite.",
+    "N/A",
+    "Feedback: this is fine now.",
+    "Please provide the text you would like me to shorten.",
+    "Please share a paragraph for me to edit.",
+    "I'm sorry, but I don't see any text in your request.",
+    "Sorry, there seems to be an error in your prompt.",
+    "As a language model, I find this text very good.",
+    "The soup was warm.\n\nI removed the unnecessary words to make it shorter.",
+    "The soup was warm.\n\n(Note: I've kept the tone of the original text.)",
+    "The soup was warm. This change makes the sentence more concise.",
+    "The soup was warm.\n\nLet me know if you need any further revisions!",
+    "Very positive",
+    "VERDICT: done",
+    '- [major] "soup" | cold | hot',
+    "The sentiment is now very positive.",
+    "Why is this review not very positive?",
+    "To make it more polite, a greeting could be added.",
+]
+
+REFUSALS = [
+    "I'm sorry, but I can't assist with that.",
+    "I cannot write this review because it names a real person.",
+    "As an AI language model, I cannot comment on restaurants.",
+    "Unfortunately, I am unable to generate such content.",
+    "I can't help with that request.",
+    "I won't write that kind of text.",
+    "I apologize, but it would be inappropriate to go on.",
+]
+
+CLEAN = [
+    "The soup was warm and somebody came at once.",
+    "I wrote this review because the first one was lost.",
+    "After reading every review, we booked a table.",
+    "The reviews are right: go there.",
+    "Sorry that we came late; the soup was gone.",
+    "I'm sorry, but I can't come on Friday.",
+    "I can't help but smile when I think of it.",
+    "I cannot recommend this place enough!",
+    "Unfortunately I won't be able to attend the meeting.",
+    "Here is a great place to eat.",
+    "Here are the facts: the soup was cold.",
+    "The text on the wall reads 'Welcome'.",
+    "This letter is to inform you that your order has left.",
+    "This message is for everyone who was there.",
+    "Please send me the report by Monday.",
+    "There is no need to book; just walk in.",
+    "There is no reason to change anything about this place.",
+    "No reservations needed!",
+    "I changed my mind about the soup.",
+    "I removed the lid and the soup was cold.",
+    "I kept the change and left.",
+    "The version on the menu costs less.",
+    "As an AI researcher, I eat out a lot.",
+    "Let me know if you need anything else.",
+    "Please note that the kitchen closes at ten.",
+    "What a positive evening, with no negative word said.",
+    "Note: the kitchen closes at ten.",
+    "We edited the menu together.",
+    "To make it more fun, they gave us balloons.",
+    "我们喝了热汤。这篇评论已经很好了。",
+    "Hier ist der Text der Speisekarte.",
+    "Voici la version corrigée du menu.",
+    "No hay necesidad de reescribir la carta.",
+    "申し訳ありませんが、参加できません。",
+    "4",
+]
+
+
+def of(text: str, finish: Finish = "stop", source: str = SOURCE) -> tuple[Flag, ...]:
+    return flags(text, finish=finish, source=source)
+
+
+@pytest.mark.parametrize("text", META)
+def test_remarks_about_the_text_are_meta_text(text: str) -> None:
+    assert "meta-text" in of(text)
+
+
+@pytest.mark.parametrize("text", REFUSALS)
+def test_refusals(text: str) -> None:
+    assert "refusal" in of(text)
+
+
+@pytest.mark.parametrize("text", CLEAN)
+def test_texts_that_mention_texts_are_not_flagged(text: str) -> None:
+    assert of(text) == ()
+
+
+@pytest.mark.parametrize("text", [*META, *REFUSALS])
+def test_a_source_of_that_kind_makes_it_the_text(text: str) -> None:
+    assert of(text, source=text) == ()
+
+
+def test_a_remark_inside_a_sentence_or_in_the_middle_of_a_long_text_is_part_of_it() -> None:
+    assert of("She said that the text is already clear and left.") == ()
+    padding = "They ate. " * 10
+    assert of(f"{padding}The text is already clear. {padding}") == ()
+    assert of(f"The text is already clear. {padding}") == ("meta-text",)
+    assert of(f"{padding}The text is already clear.") == ("meta-text",)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\u200b\ufeff", "\u00a0"])
+def test_nothing_to_see_is_empty(text: str) -> None:
+    assert of(text) == ("empty",)
+
+
+def test_how_a_reply_ended() -> None:
+    assert of("The soup was", "length") == ("cut off",)
+    assert of("The soup was", "stopped") == ("cut off",)
+    assert of("The soup was", "content_filter") == ("filtered",)
+    assert of("", "length") == ("empty", "cut off")
+    assert of("The soup was warm.", "unknown") == ()
+    assert of("```python\nx = 1") == ("cut off",)
+    assert of("```python\nx = 1", source="```python\nx = 2") == ()
+
+
+def test_curly_apostrophes_and_leads_do_not_hide_a_remark() -> None:
+    assert of("Here’s the revised text:\n\nWarm soup.") == ("meta-text",)
+    assert of("> **The text is already clear.**") == ("meta-text",)
+
+
+def test_hostile_texts_take_no_time() -> None:
+    for text in ("the " * 50_000, "a." * 50_000, "\n" * 100_000, "please provide a " * 20_000, "\ud800\x00" * 1000):
+        flags(text, finish="stop", source=text)
+
+
+def trajectories() -> list[dict[str, object]]:
+    folder = os.environ.get("REDRAFT_TEST_DATA")
+    if not folder:
+        pytest.skip("REDRAFT_TEST_DATA does not name the folder with the trajectories")
+    rows: list[dict[str, object]] = []
+    for name in ("selfrefine_yelp_chatgpt.jsonl", "selfrefine_yelp_gpt4.jsonl"):
+        lines = (Path(folder) / name).read_text(encoding="utf-8").split("\n")
+        rows += [json.loads(line) for line in lines if line.strip()]
+    return rows
+
+
+def test_rates_on_real_trajectories() -> None:
+    rows = trajectories()
+    drafts = [row for row in rows if row["attempt"] == 0]
+    later = [row for row in rows if row["attempt"] not in (0, 1)]
+
+    def share(some: list[dict[str, object]]) -> float:
+        found = [flags(str(r["transferred_review"]), finish="stop", source=str(r["review"])) for r in some]
+        return sum(map(bool, found)) / len(found)
+
+    assert share(drafts) <= 0.01
+    assert 0.15 <= share(later) <= 0.35
+    assert not any(flags(str(row["review"]), finish="stop", source="") for row in rows)

@@ -1,0 +1,203 @@
+"""The use cases on a real store: gates, decisions, failures, stops, forks."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from core.checks import BadDecision, BadTask
+from core.domain import Decision, Point, Task
+from core.engine import Finished, Pending, Place
+from core.models.protocol import Delta, ModelError
+from core.sessions import StaleStep
+from core.steps import Ask, CritiqueGate, Replied, RevisionGate
+from core.workbench import Event, GateClosed, Recorded, Stop
+from tests.benches import CRITIQUE, Bench, recipe
+
+TEXTS = ["A good meal.", CRITIQUE, "A splendid meal."]
+SCORES = {"A good meal.": -2.0, "A splendid meal.": -1.0, "mine": -3.0}
+
+
+def advance(bench: Bench, session_id: str, heard: list[Event] | None = None) -> Place:
+    watch = heard.append if heard is not None else lambda _: None
+    return asyncio.run(bench.advance(session_id, watch, Stop()))
+
+
+def test_a_session_runs_to_its_first_gate_and_waits(tmp_path: Path) -> None:
+    bench, heard = Bench(tmp_path, TEXTS, scores=SCORES), list[Event]()
+    session_id = bench.new()
+    place = advance(bench, session_id, heard)
+    assert isinstance(place, Pending) and isinstance(place.request, CritiqueGate)
+    assert place.request.critique.points == (Point("too weak", 'write "splendid"', "good", "major"),)
+    assert "".join(e.text for e in heard if isinstance(e, Delta)) == "A good meal." + CRITIQUE
+    assert [e.position for e in heard if isinstance(e, Recorded)] == [0, 1, 2]
+    assert len(bench.store.load(session_id).steps) == 3
+
+
+def test_decisions_carry_it_to_its_end(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, TEXTS, scores=SCORES)
+    session_id = bench.new(made_by=recipe(rounds=1))
+    place = advance(bench, session_id)
+    bench.decide(session_id, place.position, Decision("accept", "Anna"))
+    place = advance(bench, session_id)
+    assert isinstance(place, Pending) and isinstance(place.request, RevisionGate)
+    assert place.request.verdict.accept is True
+    bench.decide(session_id, place.position, Decision("accept", "Anna"))
+    place = advance(bench, session_id)
+    assert isinstance(place, Finished) and place.outcome.draft is not None
+    assert place.outcome.draft.text == "A splendid meal."
+    assert bench.store.recent(1)[0].ending == "the rounds are used up"
+
+
+def test_a_second_decision_on_a_gate_is_refused_and_one_is_recorded(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, TEXTS, scores=SCORES)
+    session_id = bench.new()
+    place = advance(bench, session_id)
+    other = Bench(tmp_path, TEXTS)  # another process on the same database
+    bench.decide(session_id, place.position, Decision("accept", "Anna"))
+    with pytest.raises(StaleStep, match="already decided"):
+        other.decide(session_id, place.position, Decision("stop", "Ben"))
+    decisions = [s.answer for s in bench.store.load(session_id).steps[place.position :]]
+    assert len(decisions) == 1 and "Anna" in repr(decisions[0])
+
+
+def test_decisions_that_fit_no_gate_are_refused(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, TEXTS, scores=SCORES)
+    session_id = bench.new()
+    with pytest.raises(BadDecision, match="waiting for a model"):
+        bench.decide(session_id, 0, Decision("accept", "Anna"))
+    place = advance(bench, session_id)
+    with pytest.raises(GateClosed):
+        bench.decide(session_id, place.position + 1, Decision("accept", "Anna"))
+    with pytest.raises(BadDecision, match="critique"):
+        bench.decide(session_id, place.position, Decision("edit", "Anna", text="x"))
+    bench.decide(session_id, place.position, Decision("accept", "Anna"))
+    place = advance(bench, session_id)
+    with pytest.raises(BadDecision, match="empty"):
+        bench.decide(session_id, place.position, Decision("edit", "Anna", text="  "))
+    assert len(bench.store.load(session_id).steps) == place.position
+
+
+def test_a_failed_call_leaves_it_resumable_at_the_same_step(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, ["A good meal.", ModelError("out of reach"), CRITIQUE], scores=SCORES)
+    session_id = bench.new()
+    with pytest.raises(ModelError, match="out of reach"):
+        advance(bench, session_id)
+    session = bench.store.load(session_id)
+    assert (len(session.steps), session.problem) == (2, "out of reach")
+    place = advance(bench, session_id)
+    assert isinstance(place, Pending) and isinstance(place.request, CritiqueGate)
+    assert bench.store.load(session_id).problem == ""
+    assert [len(asked.messages) for asked in bench.model.asks][1:] == [len(bench.model.asks[1].messages)] * 2
+
+
+def test_a_score_that_cannot_be_had_says_why(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, TEXTS)
+    session_id = bench.new("auto", recipe(rounds=1))
+    place = advance(bench, session_id)
+    assert isinstance(place, Finished) and place.outcome.draft is not None
+    score = place.outcome.draft.score("logprob")
+    assert score is not None and score.value is None and "cannot score" in score.why
+
+
+def test_the_mode_is_read_at_every_gate(tmp_path: Path) -> None:
+    scores = {**SCORES, "A splendid meal.": -9.0}
+    bench = Bench(tmp_path, TEXTS, scores=scores)
+    session_id = bench.new("ask", recipe(rounds=1))
+    advance(bench, session_id)
+    bench.store.set_mode(session_id, "ask_on_fall")
+    place = advance(bench, session_id)
+    assert isinstance(place, Pending) and isinstance(place.request, RevisionGate)
+    bench.store.set_mode(session_id, "auto")
+    place = advance(bench, session_id)
+    assert isinstance(place, Finished) and place.outcome.draft is not None
+    assert place.outcome.draft.text == "A good meal."
+
+
+def test_a_stop_keeps_the_partial_text_and_asks_nothing_more(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, ["one two three four", CRITIQUE], scores=SCORES)
+    session_id = bench.new()
+
+    async def stopped() -> Place:
+        stop = Stop()
+
+        def watch(event: Event) -> None:
+            if isinstance(event, Delta) and "two" in event.text:
+                stop.ask("Anna")
+
+        return await bench.advance(session_id, watch, stop)
+
+    place = asyncio.run(stopped())
+    assert isinstance(place, Finished) and place.outcome.reason == "stopped by Anna"
+    answer = bench.store.load(session_id).steps[0].answer
+    assert isinstance(answer, Replied)
+    assert answer.reply.completions[0].text.startswith("one two")
+    assert (answer.reply.completions[0].finish, answer.stopped_by) == ("stopped", "Anna")
+    assert len(bench.model.asks) == 1
+
+
+def test_a_stop_before_the_first_token(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, TEXTS, pace=30.0)
+    session_id = bench.new()
+
+    async def stopped() -> Place:
+        stop = Stop()
+        stop.ask("Anna")
+        return await bench.advance(session_id, lambda _: None, stop)
+
+    place = asyncio.run(stopped())
+    assert isinstance(place, Finished) and place.outcome.draft is None
+
+
+def test_a_fork_goes_its_own_way(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, [*TEXTS, "Another meal."], scores={**SCORES, "Another meal.": -4.0})
+    session_id = bench.new()
+    place = advance(bench, session_id)
+    bench.decide(session_id, place.position, Decision("accept", "Anna"))
+    advance(bench, session_id)
+    fork = bench.store.fork(session_id, place.position + 1)
+    place = advance(bench, fork)
+    assert isinstance(place, Pending) and isinstance(place.request, RevisionGate)
+    assert place.request.proposed.text == "Another meal."
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no text"),
+        (" \n\t", "no text"),
+        ("a\0b", "NUL character at character 2"),
+        ("ab\ud83c", "surrogate pair at character 3"),
+        ("x" * 1_000_001, "1,000,001 characters"),
+    ],
+)
+def test_bad_tasks_are_refused_in_words(tmp_path: Path, text: str, words: str) -> None:
+    bench = Bench(tmp_path, [])
+    with pytest.raises(BadTask, match=words):
+        bench.new(task=Task(text))
+    assert bench.store.recent(1) == []
+
+
+def test_a_task_too_long_for_the_model_is_refused_with_both_numbers(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    bench = Bench(tmp_path, [])
+    made_by = recipe()
+    small = replace(made_by, settings=replace(made_by.settings, context_tokens=4096))
+    with pytest.raises(BadTask, match=r"5,0\d\d tokens.*4,096"):
+        bench.new(made_by=small, task=Task("word " * 4000))
+
+
+@pytest.mark.parametrize(
+    "text", ["مرحبا بالعالم", "👩‍👩‍👧 🌍", "<script>alert(1)</script>", "${x} {{y}} \\u0041 C:\\users"]
+)
+def test_any_other_text_is_kept_exactly(tmp_path: Path, text: str) -> None:
+    bench = Bench(tmp_path, [text], scores={text: -1.0})
+    session_id = bench.new("auto", recipe(strategy="direct"), Task(text))
+    place = advance(bench, session_id)
+    assert isinstance(place, Finished) and place.outcome.draft is not None
+    assert place.outcome.draft.text == text
+    first = bench.store.load(session_id).steps[0].request
+    assert isinstance(first, Ask) and text in first.messages[-1].content

@@ -1,0 +1,1 @@
+"""The pages: one FastAPI app with a small Gradio page per purpose. Knows no SQL."""

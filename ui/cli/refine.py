@@ -1,0 +1,161 @@
+"""`refine`: run a session on the terminal, with a person at its gates or without."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from core.checks import BadDecision, BadTask
+from core.domain import Budget, Decision, Mode, Task
+from core.engine import Finished, HistoryMismatch, Place
+from core.models.protocol import Delta, ModelError, Notice
+from core.recipes import Wishes, make_recipe
+from core.sessions import StaleStep
+from core.steps import Ask, CritiqueGate, Gate, Measure, RevisionGate
+from core.workbench import Began, Event, Stop
+from ui.cli.common import DONE, FAILED, Tools, print_session, say
+
+
+def refine(tools: Tools, args: argparse.Namespace) -> int:
+    """Start a session, or go on with one, and run it to its end."""
+    if args.resume:
+        session_id = args.resume
+        tools.bench.store.load(session_id)
+    else:
+        session_id = asyncio.run(_new_session(tools, args))
+    if not args.json:
+        say(f"session {session_id}")
+    try:
+        place = asyncio.run(_run_to_end(tools, session_id, quiet=args.json))
+    except (ModelError, StaleStep, HistoryMismatch) as error:
+        print_session(tools, session_id, args.json)
+        say(f"error: {error}\nNothing recorded is lost. To go on: python app.py refine --resume {session_id}")
+        return FAILED
+    print_session(tools, session_id, args.json)
+    if isinstance(place, Finished):
+        return DONE
+    say(f"The session waits for a decision. To go on: python app.py refine --resume {session_id}")
+    return FAILED
+
+
+async def _new_session(tools: Tools, args: argparse.Namespace) -> str:
+    preset = tools.presets.get(args.preset)
+    if preset is None:
+        raise BadTask(f"There is no preset {args.preset!r}. There are: {', '.join(tools.presets)}.")
+    task = Task(
+        _text(args.text),
+        instruction=args.instruction,
+        target=args.target or preset.target,
+        reference=args.reference,
+    )
+    model = tools.models.open(args.model)
+    try:
+        capabilities = await model.capabilities()
+    except ModelError as error:
+        raise BadTask(str(error)) from error
+    endpoint = next((e for e in tools.endpoints if args.model.startswith(f"{e.name}:")), None)
+    recipe = make_recipe(
+        preset, args.model, capabilities, _wishes(args), endpoint.price if endpoint else None
+    )
+    mode: Mode = "ask" if args.gate == "human" else "auto"
+    return tools.bench.start(task, recipe, mode)
+
+
+def _text(text: str | None) -> str:
+    """The text itself, or that of the file named after an @."""
+    if text is None:
+        raise BadTask("There is no text to work on. Give one, or @FILE.")
+    if not text.startswith("@"):
+        return text
+    try:
+        return Path(text[1:]).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadTask(f"{text[1:]} can't be read as UTF-8 text: {error}") from error
+
+
+def _wishes(args: argparse.Namespace) -> Wishes:
+    return Wishes(
+        strategy=args.strategy,
+        rounds=args.rounds,
+        scorer=args.scorer,
+        gate="score" if args.gate == "human" else args.gate,
+        margin=args.margin,
+        target_score=args.target_score,
+        patience=args.patience,
+        feedback=args.feedback,
+        history=args.history,
+        step_by_step=args.step_by_step,
+        temperature=args.temperature,
+        max_tokens=args.max_tokens,
+        seed=args.seed,
+        budget=Budget(args.max_calls, args.max_total_tokens, args.max_seconds, None),
+    )
+
+
+async def _run_to_end(tools: Tools, session_id: str, *, quiet: bool) -> Place:
+    """Advance; where a gate is open, ask on the terminal, until the end or the end of input."""
+    watch = _watcher(quiet)
+    while True:
+        place = await tools.bench.advance(session_id, watch, Stop())
+        if isinstance(place, Finished) or not isinstance(place.request, CritiqueGate | RevisionGate):
+            return place
+        decision = await asyncio.to_thread(_ask_person, place.request, tools.person)
+        if decision is None:
+            return place
+        try:
+            tools.bench.decide(session_id, place.position, decision)
+        except BadDecision as error:
+            say(f"error: {error}")
+
+
+def _watcher(quiet: bool) -> Callable[[Event], None]:
+    def watch(event: Event) -> None:
+        if isinstance(event, Notice):
+            say(event.text)
+        elif quiet:
+            return
+        elif isinstance(event, Delta):
+            print(event.text, end="", file=sys.stderr, flush=True)
+        elif isinstance(event, Began) and isinstance(event.request, Ask):
+            say(f"\n--- {event.request.role}, round {event.request.round}")
+        elif isinstance(event, Began) and isinstance(event.request, Measure):
+            say(f"\n--- scoring: {', '.join(event.request.scorers)}")
+
+    return watch
+
+
+CHOICES = {"a": "accept", "r": "reject", "e": "edit", "n": "retry", "s": "stop"}
+
+
+def _ask_person(gate: Gate, person: str) -> Decision | None:
+    """A ruling from the terminal, or None at the end of input."""
+    if isinstance(gate, CritiqueGate):
+        say("\n--- the critic's points")
+        for number, point in enumerate(gate.critique.points, 1):
+            say(f"{number}. {point.quote} {point.problem} {point.action}")
+        return _ask("[a]ccept the critique, [n]ew critique, [s]top? ", "ans", person)
+    say(f"\n--- the gate: {gate.verdict.reason}")
+    return _ask("[a]ccept, [r]eject, [e]dit, [n]ew revision with a note, [s]top? ", "arens", person)
+
+
+def _ask(question: str, letters: str, person: str) -> Decision | None:
+    try:
+        while (letter := _read(question)[:1].lower()) not in letters or not letter:
+            say(f"Answer one of: {', '.join(letters)}")
+        if letter == "e":
+            return Decision("edit", person, text=_read("Your text (one line): "))
+        note = _read("What should be different? ") if letter == "n" else ""
+        return Decision(CHOICES[letter], person, note=note)  # type: ignore[arg-type]
+    except EOFError:
+        return None
+
+
+def _read(question: str) -> str:
+    print(question, end="", file=sys.stderr, flush=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.rstrip("\n")
