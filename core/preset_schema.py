@@ -133,7 +133,7 @@ def _problem(error: yaml.YAMLError) -> str:
     problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or "it can't be read")
     if "\\t" in problem:
         return "a tab is used to indent. Indent with spaces."
-    if "expected a single document" in problem:
+    if "another document" in problem:
         return "a second document begins here (---). Keep one preset to a file."
     return f"this is not valid YAML ({problem}). Check indentation, quotes and colons here and just above."
 

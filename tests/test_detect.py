@@ -151,9 +151,9 @@ def test_curly_apostrophes_and_leads_do_not_hide_a_remark() -> None:
     assert of("> **The text is already clear.**") == ("meta-text",)
 
 
-def test_hostile_texts_take_no_time() -> None:
-    for text in ("the " * 50_000, "a." * 50_000, "\n" * 100_000, "please provide a " * 20_000, "\ud800\x00" * 1000):
-        flags(text, finish="stop", source=text)
+@pytest.mark.parametrize("text", ["the " * 50_000, "a." * 50_000, "please provide a " * 9_000, "\ud800\x00"])
+def test_long_and_hostile_texts_are_read(text: str) -> None:
+    assert of(text) == ()
 
 
 def trajectories() -> list[dict[str, object]]:

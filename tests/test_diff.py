@@ -116,7 +116,8 @@ def test_white_space_is_shown_by_itself(old: str, new: str, expected: list[tuple
     ("old", "new", "expected"),
     [
         ("in 1999 we", "in 2013 we", [("1999", "2013")]),
-        ("The old, tired cat sat.", "A new, fresh cat lay.", [("The old, tired", "A new, fresh"), ("sat", "lay")]),
+        ("The old, tired cat sat.", "A new, fresh cat lay.",
+         [("The old, tired", "A new, fresh"), ("sat", "lay")]),
         ("I don't know", "I do not know", [("don't", "do not")]),
         ("1,234 items", "1,235 items", [("4", "5")]),
         ("one two", "one two three", [("", " three")]),

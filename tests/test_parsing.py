@@ -22,11 +22,15 @@ POINT = Point("too long", "now", "at this point", "major")
         'Here is what I found:\n\n- major: "at this point": too long -> now\n\nVERDICT: not done',
         '- [major] "at this point" | too\n  long | now\nVERDICT: needs revision',
         'Quote: "at this point"\nProblem: too long\nAction: now\nSeverity: major\nVERDICT: revise',
-        '{"points":[{"quote":"at this point","problem":"too long","action":"now","severity":"major"}],"done":false}',
-        '```json\n{"points":[{"quote":"at this point","problem":"too long","action":"now","severity":"high"},],\n'
+        '{"points":[{"quote":"at this point","problem":"too long","action":"now",'
+        '"severity":"major"}],"done":false}',
+        '```json\n{"points":[{"quote":"at this point","problem":"too long","action":"now",'
+        '"severity":"high"},],\n'
         '"verdict":"revise",}\n```',
-        "{'issues': [{'phrase': 'at this point', 'issue': 'too long', 'fix': 'now', 'severity': 'Major'}], 'done': False}",
-        '[{"text":"at this point","problem":"too long","suggestion":"now","severity":"critical"}] \n{"done": false}',
+        "{'issues': [{'phrase': 'at this point', 'issue': 'too long', 'fix': 'now', "
+        "'severity': 'Major'}], 'done': False}",
+        '[{"text":"at this point","problem":"too long","suggestion":"now","severity":"critical"}]\n'
+        '{"done": false}',
     ],
 )
 def test_one_point_and_its_verdict_in_many_forms(raw: str) -> None:
