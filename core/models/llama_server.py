@@ -238,8 +238,8 @@ class GgufModel:
     async def score(self, messages: Sequence[Message], texts: Sequence[str]) -> list[tuple[Token, ...]]:
         """Raises ModelError: llama.cpp's server does not score given text."""
         raise ModelError(
-            f"{self._name} can't tell how likely a given text is: llama.cpp's server does not offer it. Score "
-            "with the starter, a hf: model or a vLLM endpoint, or use the self_evaluation score"
+            f"{self._name} can't tell how likely a given text is: llama.cpp's server does not offer it. "
+            "Score with the starter, a hf: model or a vLLM endpoint, or use the self_evaluation score"
         )
 
     async def _reach(self, listen: Listener) -> OpenAICompatible:
