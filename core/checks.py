@@ -68,5 +68,6 @@ def check_decision(request: Request, decision: Decision) -> None:
 
 def title_of(task: Task, longest: int = 80) -> str:
     """A session's title: what was asked and the beginning of the text, on one line."""
-    words = " ".join(f"{task.instruction}: {task.input}".split() if task.instruction else task.input.split())
+    parts = (" ".join(part.split()) for part in (task.instruction or task.target, task.input))
+    words = " · ".join(part for part in parts if part)
     return words if len(words) <= longest else words[: longest - 1] + "…"

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import regex  # type: ignore[import-untyped]
+import regex
 
 from core.invisible import visible as visible
 

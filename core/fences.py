@@ -89,3 +89,20 @@ def unwrap(text: str, like: str = "") -> str:
 def is_cut(text: str) -> bool:
     """Whether a fenced block is still open at the end of the text."""
     return bool(_blocks(text.split("\n"))[1])
+
+
+FINAL = "FINAL TEXT:"
+"""The line that stands before the text proper where a model was asked to think step by step first."""
+
+
+def text_of(reply: str, source: str) -> str:
+    """The text proper of a reply to a task whose input was `source`.
+
+    What stands before the last line FINAL TEXT: is thinking, unless the source has such a line; an
+    outer fence is packing, unless the source is fenced itself.
+    """
+    lines = reply.split("\n")
+    marks = [i for i, line in enumerate(lines) if line.strip() == FINAL]
+    if marks and FINAL not in source:
+        reply = "\n".join(lines[marks[-1] + 1 :]).strip()
+    return unwrap(reply, like=source)

@@ -74,7 +74,7 @@ def better(best: Best, proposed: Draft, decision: Decision, settings: Settings) 
     accepted = decision.ruling in ("accept", "edit")
     if by_person and accepted:
         verb = "wrote" if decision.ruling == "edit" else "accepted"
-        return Best(proposed, f"{decision.by} {verb} it.", True)
+        return Best(proposed, f"It is the text that {decision.by} {verb}.", True)
     if by_person or proposed.flags:
         return best
     if best.draft.flags and accepted:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from core.domain import Critique, Decision, Draft, Price, Token, Verdict
-from core.fences import unwrap
+from core.fences import text_of
 from core.models.protocol import Reply
 from core.models.tokens import tokens_of_part
 from core.spending import Spent
@@ -165,10 +165,10 @@ def tell(
     return Story(fold.first, tuple(fold.rounds), fold.spent, tuple(fold.notes))
 
 
-def tokens_at(steps: Sequence[Step], position: int) -> tuple[Token, ...]:
+def tokens_at(steps: Sequence[Step], position: int, source: str) -> tuple[Token, ...]:
     """The tokens of the text that step `position` brought, joining to exactly that text, or ()."""
     answer = steps[position].answer
     if not isinstance(answer, Replied):
         return ()
     completion = answer.reply.completions[0]
-    return tokens_of_part(completion.tokens, unwrap(completion.text))
+    return tokens_of_part(completion.tokens, text_of(completion.text, source))

@@ -27,7 +27,7 @@ from core.domain import (
     Task,
     Verdict,
 )
-from core.fences import unwrap
+from core.fences import text_of
 from core.models.protocol import Reply
 from core.scoring.logprob import generation_logprob
 from core.spending import Spent
@@ -105,7 +105,7 @@ GIVEN_CRITIQUE = "given the task, the earlier drafts and the critique"
 def draft_from(reply: Reply, number: int, source: str, condition: str) -> Draft:
     """The draft that a reply's first completion holds, with its flags."""
     completion = reply.completions[0]
-    text = unwrap(completion.text)
+    text = text_of(completion.text, source)
     found = flags(text, finish=completion.finish, source=source)
     score = generation_logprob(completion.tokens, condition)
     return Draft(text, round=number, flags=found, scores=(replace(score, tokens=()),))

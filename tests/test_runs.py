@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from core.domain import Decision
 from core.models.protocol import ModelError
@@ -132,7 +132,7 @@ def test_what_nobody_watches_and_nothing_runs_in_is_forgotten(tmp_path: Path) ->
 
     async def scene() -> tuple[bool, bool]:
         runs = Runs(bench)
-        stream = Views(bench, runs).stream(session_id)
+        stream = cast(AsyncGenerator[str], Views(bench, runs).stream(session_id))
         before = runs.live(session_id)
         async for _ in stream:
             break

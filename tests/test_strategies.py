@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.domain import Budget, Decision, Outcome, Point, Sampling, Settings, Verdict
+from core.domain import Budget, Decision, GateRule, Outcome, Point, Sampling, Settings, Verdict
 from core.steps import Ask, CritiqueGate, Measure, RevisionGate, Step
 from core.strategies import direct, self_refine
 from tests.driving import PlainWords, Script, drive
@@ -44,7 +44,12 @@ def test_with_every_revision_accepted_the_best_is_still_apart_from_the_current()
 
 
 def test_equal_scores_are_accepted_and_a_margin_asks_for_more() -> None:
-    for gate, margin, accepted in (("score", 0.0, True), ("margin", 0.5, False), ("margin", 0.0, True)):
+    cases: tuple[tuple[GateRule, float, bool], ...] = (
+        ("score", 0.0, True),
+        ("margin", 0.5, False),
+        ("margin", 0.0, True),
+    )
+    for gate, margin, accepted in cases:
         script = Script(["a", "p", "b"], {"a": 1.0, "b": 1.0})
         refine(script, replace(SCORED, rounds=1, gate=gate, margin=margin))
         assert isinstance(script.gates[1], RevisionGate)
@@ -126,7 +131,7 @@ def test_a_person_outranks_the_score() -> None:
     script = Script(["a", "p", "b", "p", "c"], {"a": 5, "b": 1, "c": 9}, rulings)
     outcome, _ = refine(script, replace(SCORED, rounds=2))
     assert outcome.draft is not None and outcome.draft.text == "b"
-    assert outcome.why_best == "Anna accepted it."
+    assert outcome.why_best == "It is the text that Anna accepted."
 
 
 def test_an_edit_is_the_persons_text_and_is_scored() -> None:

@@ -53,6 +53,7 @@ class Form:
     margin: gr.Number
     target_score: gr.Number
     feedback: gr.Dropdown
+    step_by_step: gr.Checkbox
     temperature: gr.Slider
     seed: gr.Number
     max_calls: gr.Number
@@ -67,6 +68,7 @@ class Form:
 def build(bench: Workbench, runs: Runs, models: Models, presets: Mapping[str, Preset]) -> gr.Blocks:
     """The page."""
     examples = [(preset, task) for preset in presets.values() for task in preset.page_examples][:3]
+    page: gr.Blocks
     with gr.Blocks(title="Redraft", analytics_enabled=False, fill_width=True) as page:
         with gr.Row(elem_id="refine"):
             with gr.Column(scale=1, min_width=300, elem_id="task"):
@@ -140,6 +142,7 @@ def _more() -> tuple[Any, ...]:
         gr.Number(0.0, label="Margin", interactive=True),
         gr.Number(None, label="Stop at this score", interactive=True),
         gr.Dropdown(list(FEEDBACK), value="specific", label="Critique", interactive=True),
+        gr.Checkbox(False, label="Let the first draft think step by step", interactive=True),
         gr.Slider(0.0, 2.0, value=0.7, step=0.1, label="Temperature", interactive=True),
         gr.Number(None, label="Seed (empty: drawn)", precision=0, minimum=0, interactive=True),
         gr.Number(None, label="At most so many model calls", precision=0, minimum=1, interactive=True),
@@ -255,6 +258,7 @@ def _wishes(form: dict[str, Any]) -> Wishes:
         margin=float(form["margin"] or 0.0),
         target_score=form["target_score"],
         feedback=form["feedback"],
+        step_by_step=bool(form["step_by_step"]),
         temperature=float(form["temperature"]),
         seed=_whole(form["seed"]),
         budget=budget,

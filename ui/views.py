@@ -23,8 +23,8 @@ from core.workbench import Workbench
 View = dict[str, Any]
 
 LABELS = {
-    "logprob": "likelihood",
-    "generation_logprob": "as generated",
+    "logprob": "logprob",
+    "generation_logprob": "logprob as generated",
     "self_evaluation": "self-check",
     "heuristic": "heuristic",
 }
@@ -106,12 +106,16 @@ def _activity(session: Session, request: Request, live: Live) -> str:
 
 
 def _figures(spent: Spent, priced: bool) -> str:
-    calls = f"{spent.calls} call{'' if spent.calls == 1 else 's'}"
+    calls = _count(spent.calls, "call")
     tokens = f"{spent.prompt_tokens:,} tokens read ({spent.cached_tokens:,} from cache), "
     tokens += f"{spent.completion_tokens:,} written"
     uncounted = f" ({spent.uncounted} calls reported none)" if spent.uncounted else ""
     money = f" · cost {spent.money:.4f}" if priced else ""
     return f"{calls} · {tokens}{uncounted} · {spent.seconds:.1f} s of model time{money}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 # -- rows ---------------------------------------------------------------------------------------
@@ -236,7 +240,7 @@ def _critique(r: Round) -> View | None:
 def _critique_ruling(decision: Decision) -> str:
     if decision.ruling != "accept":
         return _ruled(decision)
-    chosen = "" if decision.points is None else f", {len(decision.points)} points followed"
+    chosen = "" if decision.points is None else f": {_count(len(decision.points), 'point')} followed"
     return f"Agreed by {decision.by}{chosen}"
 
 

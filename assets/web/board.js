@@ -25,7 +25,7 @@
     cell.replaceChildren(...[draw(data)].flat().filter(Boolean));
   };
 
-  const number = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(3)).toString());
+  const number = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(3)).toString()).replace("-", "−");
 
   const chip = (score) => {
     const change = score.change === null ? "" : ` (${score.change >= 0 ? "+" : "−"}${number(Math.abs(score.change))})`;
@@ -78,7 +78,12 @@
       if (this.events) this.events.close();
       this.part("rounds").replaceChildren();
       this.root.dataset.state = session ? "loading" : "empty";
-      if (!session) return;
+      if (session) this.follow();
+    }
+
+    follow() {
+      if (this.events) this.events.close();
+      const session = this.session;
       const events = (this.events = new EventSource(`/api/sessions/${encodeURIComponent(session)}/events`));
       events.addEventListener("view", (e) => { this.connection(""); this.show(JSON.parse(e.data)); });
       events.addEventListener("text", (e) => this.hear(JSON.parse(e.data)));
@@ -92,7 +97,7 @@
 
     // The browser gives up for good when a connection is refused while the server restarts.
     retryLater(session) {
-      setTimeout(() => { if (this.session === session) { this.session = null; this.open(session); } }, 1000);
+      setTimeout(() => { if (this.session === session) this.follow(); }, 1000);
     }
 
     connection(text) { this.part("connection").textContent = text; }
@@ -107,6 +112,7 @@
           method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
         const answer = await response.json();
         this.say(answer.error || "");
+        if (answer.error) this.follow();  // what is shown may be old: show the truth
         return !answer.error;
       } catch {
         this.say("The server could not be reached. Nothing was sent; try again.");
@@ -317,5 +323,7 @@
     window.addEventListener("popstate", () => location.reload());
     watch("value", follow);
     follow();
+    root.dataset.ready = "1";
+    root.redraft = board;  // for a look from the browser's console
   };
 })();

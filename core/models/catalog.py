@@ -73,4 +73,4 @@ class Models:
     def _gguf(self, source: str) -> Model:
         from core.models.llama_server import GgufModel
 
-        return GgufModel(source, self._config.home)
+        return GgufModel(source)

@@ -32,6 +32,10 @@ def _playwrights() -> str | None:
     return path if os.path.exists(path) else None
 
 
+def _nothing() -> bool:
+    return True
+
+
 def _apt() -> bool:
     """Debian's or Ubuntu's package; false where there is no apt-get or no right to use it."""
     if not shutil.which("apt-get"):
@@ -53,7 +57,7 @@ def _playwright_install() -> bool:
 
 def main() -> int:
     """0 when there is a Chromium, after installing one where needed."""
-    for install in (lambda: True, _apt, _playwright_install):
+    for install in (_nothing, _apt, _playwright_install):
         if install() and (path := find()):
             print(f"browser tests use {path}")
             return 0

@@ -1,0 +1,81 @@
+"""What stands before every answer: a content security policy, and a refusal of other sites' posts."""
+
+from __future__ import annotations
+
+import secrets
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# 'unsafe-eval' is Gradio's: its HTML widgets are built with it. Gradio's own inline scripts run by a
+# nonce that is new with every answer; other inline scripts, foreign hosts, frames and forms do not.
+POLICY = "; ".join(
+    [
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-eval' 'nonce-{nonce}'",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'self'",
+        "object-src 'none'",
+    ]
+)
+
+
+class Guard:
+    """Refuses what another site's page sends; tells browsers what pages of this app may do."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One ASGI call. Streams pass through as they come; a page is held until it is whole."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+        elif _foreign(Headers(scope=scope)):
+            refusal = JSONResponse({"error": "This was sent by a page of another site."}, status_code=403)
+            await refusal(scope, receive, send)
+        else:
+            await self._app(scope, receive, _Sender(send))
+
+
+def _foreign(headers: Headers) -> bool:
+    origin = headers.get("origin")
+    return origin is not None and urlsplit(origin).netloc != headers.get("host")
+
+
+class _Sender:
+    """Sends one answer with its policy, and its inline scripts with the policy's nonce."""
+
+    def __init__(self, send: Send) -> None:
+        self._send, self._nonce = send, secrets.token_urlsafe(16)
+        self._start: Message | None = None
+        self._page = b""
+
+    async def __call__(self, message: Message) -> None:
+        """Pass on one message of the answer, or keep it while the page is not whole."""
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers["Content-Security-Policy"] = POLICY.format(nonce=self._nonce)
+            headers["Referrer-Policy"] = "no-referrer"
+            headers["X-Content-Type-Options"] = "nosniff"
+            if headers.get("content-type", "").startswith("text/html"):
+                self._start = message
+                return
+        elif self._start is not None:
+            self._page += message.get("body", b"")
+            if not message.get("more_body"):
+                await self._send_page(self._start)
+            return
+        await self._send(message)
+
+    async def _send_page(self, start: Message) -> None:
+        page = self._page.replace(b"<script", b'<script nonce="' + self._nonce.encode() + b'"')
+        MutableHeaders(scope=start)["content-length"] = str(len(page))
+        await self._send(start)
+        await self._send({"type": "http.response.body", "body": page})
