@@ -1,4 +1,4 @@
-"""The first promise, on the real starter: a stranger pastes a text and sees it drafted, criticised, revised."""
+"""The first promise, on the real starter: a stranger pastes a text and sees it drafted and refined."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import os
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.conftest import Server, Watched
 from tests.browser.pages import RefinePage
 from tests.browser.test_refine import exported
 
 pytestmark = [pytest.mark.browser, pytest.mark.starter]
-TEXT = "The food at the new restaurant down the street was really very fantastic, and we all enjoyed it very much."
+TEXT = "The food at the new restaurant was really very fantastic, and we all enjoyed it very much indeed."
+WISH = "It is too long. Say it in five words."
 MODEL_SECONDS = 90_000
 
 
@@ -36,13 +37,10 @@ def test_a_text_is_refined_on_the_starter_and_every_step_is_found_again(
         expect(tab.page.locator("#text textarea")).not_to_be_empty()
         tab.fill(TEXT, "Make it shorter.", "starter")
         session = tab.start()
-        row = tab.at_critique(1)
-        row.get_by_label("What is wrong of point 1").fill("It is too long. Say it in five words.")
-        tab.press("Revise with the ticked points")
+        edit_first_point(tab, tab.at_critique(1), WISH)
         tab.at_revision(1)
         tab.press("Reject")
-        tab.at_critique(2)
-        tab.press("Revise with the ticked points")
+        edit_first_point(tab, tab.at_critique(2), "Say that it was good, in four words.")
         tab.at_revision(2)
         tab.press("Accept")
         tab.at_critique(3)
@@ -54,9 +52,18 @@ def test_a_text_is_refined_on_the_starter_and_every_step_is_found_again(
         again.at_critique(3)
         assert again.board.locator(".rd-rounds").inner_text() == before
     finally:
+        watched.outage = True
         server.stop()
         expect.set_options(timeout=5_000)
     check_history(exported(server, session, capsys))
+
+
+def edit_first_point(tab: RefinePage, row: Locator, wish: str) -> None:
+    """Put the wish in the place of the critic's first point; a small model may have given none."""
+    if not row.locator(".rd-edit-points textarea").count():
+        tab.press("Add a point")
+    row.get_by_label("What is wrong of point 1").fill(wish)
+    tab.press("Revise with the ticked points")
 
 
 def check_history(document: dict[str, object]) -> None:
@@ -69,7 +76,7 @@ def check_history(document: dict[str, object]) -> None:
     rulings = [s["answer"]["decision"]["ruling"] for s in steps if s["request"]["kind"] == "revision gate"]
     assert rulings == ["reject", "accept"]
     edited = steps[3]["answer"]["decision"]["points"][0]["problem"]
-    assert edited == "It is too long. Say it in five words."
+    assert edited == WISH
     assert edited in json.dumps(steps[4]["request"]["messages"])
     for step in (s for s in steps if s["request"]["kind"] == "ask"):
         completion = step["answer"]["reply"]["completions"][0]
