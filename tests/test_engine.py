@@ -28,7 +28,7 @@ def test_every_prefix_replays_to_the_request_that_followed_it() -> None:
 
 def test_a_history_of_another_strategy_is_refused_with_its_step() -> None:
     _, steps = drive(self_refine(TASK, PlainWords(), SCORED), script().answer)
-    with pytest.raises(HistoryMismatch, match="Step 2 .*continue as a new session"):
+    with pytest.raises(HistoryMismatch, match=r"Step 2 .*continue as a new session"):
         replay(self_refine(TASK, PlainWords(), SCORED), [*steps[:2], step()])
     with pytest.raises(HistoryMismatch):
         replay(self_refine(TASK, PlainWords(), SCORED), [*steps, step()])

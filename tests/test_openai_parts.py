@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from core.domain import Alternative, Token
-from core.models.openai_chunks import Mender, mend, server_name, usage_of
-from core.models.openai_faults import reported
-from core.models.openai_sse import Frames
-from core.models.openai_tokens import spelled
+from core.models.endpoint.chunks import Mender, mend, server_name, usage_of
+from core.models.endpoint.faults import reported
+from core.models.endpoint.sse import Frames
+from core.models.endpoint.tokens import spelled
 from core.models.protocol import Delta, Notice
 from tests.fault_server import DONE, Play, event, says
 from tests.openai_harness import ask

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from core.domain import Message, Sampling, Usage
-from core.models.openai_faults import Fault
-from core.models.openai_request import adaptation, body_for, front_dropped
+from core.models.endpoint.faults import Fault
+from core.models.endpoint.request import adaptation, body_for, front_dropped
 from tests.fault_server import DONE, Ask, Play, body, event, refusal, says, stream
 from tests.openai_harness import ask
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import pytest
 
 from core.domain import Message
+from core.models.endpoint.tokens import forced
 from core.models.openai_compatible import OpenAICompatible
-from core.models.openai_tokens import forced
 from core.models.protocol import ModelError
 from tests.fake_chat import Chat
 from tests.fault_server import Ask, FaultServer, Json, Play, body, refusal

@@ -56,7 +56,7 @@ def session_view(bench: Workbench, session: Session, live: Live) -> View:
         "round": _round(waiting),
         "streaming": waiting.role if live.running and isinstance(waiting, Ask) else None,
         "gate": _gate(waiting),
-        "notes": [note for _, note in story.notes],
+        "notes": list(dict.fromkeys(note for _, note in story.notes)),
         "rows": rows,
         "outcome": _outcome(place.outcome) if isinstance(place, Finished) else None,
     }

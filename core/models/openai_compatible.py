@@ -1,7 +1,7 @@
 """A model behind any OpenAI-style HTTP API: asks, waits, retries, adapts, and tells in plain words.
 
 Knows what may be tried again and remembers what the endpoint refuses. Does not know how a request is
-made (openai_wire, openai_call), worded (openai_request) or answered (openai_answer).
+made (endpoint/wire, call), worded (endpoint/request) or answered (endpoint/answer).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from core.domain import Message, Sampling, Token
-from core.models.openai_answer import Part, Stage, finished_part, joined_parts, scored
-from core.models.openai_call import gather_answer, model_names
-from core.models.openai_chunks import Gathering
-from core.models.openai_faults import Failed, Fault, explain, reason
-from core.models.openai_request import Body, adaptation, body_for, front_dropped, notes_for
-from core.models.openai_scoring import answer_tokens, prompt_of, scores_at_all
-from core.models.openai_wire import Endpoint, Wire
+from core.models.endpoint.answer import Part, Stage, finished_part, joined_parts, scored
+from core.models.endpoint.call import gather_answer, model_names
+from core.models.endpoint.chunks import Gathering
+from core.models.endpoint.faults import Failed, Fault, explain, reason
+from core.models.endpoint.request import Body, adaptation, body_for, front_dropped, notes_for
+from core.models.endpoint.scoring import answer_tokens, prompt_of, scores_at_all
+from core.models.endpoint.wire import Endpoint, Wire
 from core.models.protocol import Capabilities, Listener, ModelError, Reply, unheard
 
 Sleep = Callable[[float], Awaitable[object]]

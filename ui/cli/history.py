@@ -7,7 +7,7 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from ui.cli.common import DONE, Tools, exported, print_session, say
+from ui.cli.common import DONE, USAGE, Tools, exported, print_session, say
 
 
 def history(tools: Tools, args: argparse.Namespace) -> int:
@@ -19,9 +19,17 @@ def history(tools: Tools, args: argparse.Namespace) -> int:
         return DONE
     text = exported(tools, args.id, args.format)
     if args.output:
-        Path(args.output).write_text(text, encoding="utf-8")
-    else:
-        print(text)
+        return _write(Path(args.output), text)
+    print(text)
+    return DONE
+
+
+def _write(path: Path, text: str) -> int:
+    try:
+        path.write_bytes(text.encode("utf-8"))
+    except OSError as error:
+        say(f"error: {path} can't be written: {error.strerror}")
+        return USAGE
     return DONE
 
 

@@ -51,9 +51,8 @@ async def _new_session(tools: Tools, args: argparse.Namespace) -> str:
         target=args.target or preset.target,
         reference=args.reference,
     )
-    model = tools.models.open(args.model)
     try:
-        capabilities = await model.capabilities()
+        capabilities = await tools.models.open(args.model).capabilities()
     except ModelError as error:
         raise BadTask(str(error)) from error
     endpoint = next((e for e in tools.endpoints if args.model.startswith(f"{e.name}:")), None)
@@ -71,8 +70,9 @@ def _text(text: str | None) -> str:
     if not text.startswith("@"):
         return text
     try:
-        return Path(text[1:]).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        # Not read_text: it would change the line ends.
+        return Path(text[1:]).read_bytes().decode("utf-8-sig")
+    except (OSError, ValueError) as error:
         raise BadTask(f"{text[1:]} can't be read as UTF-8 text: {error}") from error
 
 
@@ -107,7 +107,7 @@ async def _run_to_end(tools: Tools, session_id: str, *, quiet: bool) -> Place:
             return place
         try:
             tools.bench.decide(session_id, place.position, decision)
-        except BadDecision as error:
+        except (BadDecision, BadTask) as error:
             say(f"error: {error}")
 
 

@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
-from core.models.openai_chunks import Gathering, Piece
-from core.models.openai_faults import Failed, Fault, reported
-from core.models.openai_request import Body
-from core.models.openai_sse import Frame, Frames
-from core.models.openai_wire import Wire, faults
+from core.models.endpoint.chunks import Gathering, Piece
+from core.models.endpoint.faults import Failed, Fault, reported
+from core.models.endpoint.request import Body
+from core.models.endpoint.sse import Frame, Frames
+from core.models.endpoint.wire import Wire, faults
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager

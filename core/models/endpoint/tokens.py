@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from core.domain import Alternative, Token
-from core.models.openai_chunks import Entry, mend
+from core.models.endpoint.chunks import Entry, mend
 from core.models.tokens import join_bytes, readable, usable
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from core.domain import Completion, Token, Usage
 from core.models.answers import ThinkingFilter, split_thinking
-from core.models.openai_chunks import Candidate, Gathering, Piece
-from core.models.openai_tokens import spelled
+from core.models.endpoint.chunks import Candidate, Gathering, Piece
+from core.models.endpoint.tokens import spelled
 from core.models.protocol import Delta, Listener, Notice, Reply, Restart
 
 UNSPELLED = "The endpoint's tokens do not spell the shown answer, so there are no token scores."

@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit, urlunsplit
 
-from core.models.openai_faults import Failed, Fault, reported
+from core.models.endpoint.faults import Failed, Fault, reported
 from core.models.protocol import ModelError
 
 if TYPE_CHECKING:

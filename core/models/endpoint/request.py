@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
 from core.domain import Message, Sampling, Usage
-from core.models.openai_chunks import mend
-from core.models.openai_faults import Fault
+from core.models.endpoint.chunks import mend
+from core.models.endpoint.faults import Fault
 
 Body = dict[str, object]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath, PureWindowsPath
 
 from core.domain import Finish, Usage
-from core.models.openai_faults import Failed, Fault
+from core.models.endpoint.faults import Failed, Fault
 
 Entry = Mapping[str, object]
 FINISHES: Mapping[str, Finish] = {

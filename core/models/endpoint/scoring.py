@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from core.domain import Message, Token
-from core.models.openai_call import post
-from core.models.openai_chunks import Entry
-from core.models.openai_request import Body, turns
-from core.models.openai_tokens import forced, prompt_ids
-from core.models.openai_wire import Wire
+from core.models.endpoint.call import post
+from core.models.endpoint.chunks import Entry
+from core.models.endpoint.request import Body, turns
+from core.models.endpoint.tokens import forced, prompt_ids
+from core.models.endpoint.wire import Wire
 
 Prompt = list[tuple[str, Entry]]
 
