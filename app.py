@@ -6,15 +6,21 @@ The only module that sees core, storage and ui.
 from __future__ import annotations
 
 import argparse
+import math
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
 
 from core.config import Config, ConfigError, read_config
 from core.models.catalog import STARTER, Models, UnknownModel
 from core.preset_schema import PresetError
 from core.presets import Preset, find_presets, read_preset
+from core.recipes import LARGEST_SEED
 from core.scoring.catalog import SCORERS, scorer_opener
 from core.strategies import STRATEGIES
 from core.workbench import Workbench
@@ -64,11 +70,26 @@ def _run(config: Config, args: argparse.Namespace) -> int:
     models = Models(config, os.environ)
     if args.command == "models" and args.action == "fetch":
         return fetch(lambda report: _fetch(config, args.name, report))
-    bench = Workbench(SqlStore(open_database(config.database_url)), models.open, scorer_opener(models.open))
+    bench = Workbench(SqlStore(_database(config.database_url)), models.open, scorer_opener(models.open))
     tools = Tools(bench, models, _presets(config), config.endpoints, _person())
     if args.command in (None, "serve"):
         return _serve(tools, args)
     return cli.run(tools, args)
+
+
+def _database(url: str) -> Engine:
+    """The database, or a ConfigError that says what to look at; the address may hold a password."""
+    try:
+        return open_database(url)
+    except (SQLAlchemyError, ImportError, OSError) as error:
+        # Only the driver's own words: what SQLAlchemy adds to them shows statement and address.
+        reason = getattr(error, "orig", None) or (
+            error if isinstance(error, OSError) else type(error).__name__
+        )
+        raise ConfigError(
+            f"the database can't be opened ({reason}). Look at REDRAFT_DATABASE_URL, or at database_url in "
+            "the configuration file; it looks like sqlite:////path/to/redraft.db"
+        ) from error
 
 
 def _person() -> str:
@@ -136,33 +157,33 @@ def _refine_arguments(p: argparse.ArgumentParser) -> None:
         "--strategy", default="self_refine", choices=sorted(STRATEGIES), help="default: %(default)s"
     )
     p.add_argument("--model", default=STARTER, help="default: %(default)s")
-    p.add_argument("--rounds", type=_natural, help="rounds at most (default: the preset's)")
+    p.add_argument("--rounds", type=_whole(0), help="rounds at most (default: the preset's)")
     p.add_argument("--scorer", choices=[*SCORERS, "none"], help="default: the preset's, if the model can")
     p.add_argument("--gate", default="score", choices=["score", "margin", "always", "human"],
                    help="who or what accepts a revision (default: %(default)s)")  # fmt: skip
-    p.add_argument("--margin", type=float, default=0.0, help="for --gate margin")
-    p.add_argument("--target-score", type=float, help="stop at this score")
+    p.add_argument("--margin", type=_number, default=0.0, help="for --gate margin")
+    p.add_argument("--target-score", type=_number, help="stop at this score")
     p.add_argument(
-        "--patience", type=int, default=2, help="stop after so many rounds without a gain (default: 2)"
+        "--patience", type=_whole(0), default=2, help="stop after so many rounds without a gain (default: 2)"
     )
     p.add_argument("--feedback", default="specific", choices=["specific", "generic", "none"])
     p.add_argument(
         "--history", choices=["full", "latest"], help="how much of it prompts hold (default: the preset's)"
     )
     p.add_argument("--step-by-step", action="store_true", help="ask for the steps before the answer")
-    p.add_argument("--temperature", type=float, default=0.7, help="default: %(default)s")
-    p.add_argument("--max-tokens", type=_natural, help="tokens of one draft at most")
-    p.add_argument("--seed", type=_natural, help="default: drawn, and kept with the session")
-    p.add_argument("--max-calls", type=_natural, help="budget: model calls")
-    p.add_argument("--max-total-tokens", type=_natural, help="budget: tokens read and written")
-    p.add_argument("--max-seconds", type=float, help="budget: seconds of model time")
+    p.add_argument("--temperature", type=_number, default=0.7, help="default: %(default)s")
+    p.add_argument("--max-tokens", type=_whole(1), help="tokens of one draft at most")
+    p.add_argument("--seed", type=_whole(0, LARGEST_SEED), help="default: drawn, and kept with the session")
+    p.add_argument("--max-calls", type=_whole(1), help="budget: model calls")
+    p.add_argument("--max-total-tokens", type=_whole(1), help="budget: tokens read and written")
+    p.add_argument("--max-seconds", type=_number, help="budget: seconds of model time")
     p.add_argument("--json", action="store_true", help="print the session as one JSON document")
 
 
 def _history_arguments(p: argparse.ArgumentParser) -> None:
     actions = p.add_subparsers(dest="action", required=True)
     list_ = actions.add_parser("list", help="the newest sessions")
-    list_.add_argument("--limit", type=_natural, default=20)
+    list_.add_argument("--limit", type=_whole(1), default=20)
     list_.add_argument("--json", action="store_true")
     show = actions.add_parser("show", help="one session, to read")
     show.add_argument("id")
@@ -184,10 +205,27 @@ def _models_arguments(p: argparse.ArgumentParser) -> None:
     fetch.add_argument("name", choices=[STARTER])
 
 
-def _natural(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise ValueError
+def _whole(least: int, most: int | None = None) -> Callable[[str], int]:
+    """A reader of whole numbers in these limits."""
+    wanted = f"a whole number from {least} {'on' if most is None else f'to {most}'}"
+
+    def read(text: str) -> int:
+        value = int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else least - 1
+        if value < least or (most is not None and value > most):
+            raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}")
+        return value
+
+    return read
+
+
+def _number(text: str) -> float:
+    """A number that can be written down: JSON has neither infinity nor not-a-number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
     return value
 
 

@@ -5,6 +5,8 @@ Keys are never in it: an endpoint names the environment variable that holds its 
 
 from __future__ import annotations
 
+import math
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -41,6 +43,7 @@ class Config:
 
 OPENAI = "https://api.openai.com/v1"
 ENDPOINT_KEYS = {"base_url", "key_env", "models", "context_tokens", "price"}
+RESERVED = ("starter", "openai", "hf", "gguf")
 PRICE_KEYS = {"prompt", "completion", "cached"}
 
 
@@ -49,11 +52,15 @@ def read_config(env: Mapping[str, str], file: Path | None = None) -> Config:
 
     Raises ConfigError.
     """
+    if file is not None and not file.is_file():
+        raise ConfigError(f"{file}: there is no such file.")
     home = Path(env.get("REDRAFT_HOME") or Path.home() / ".local" / "share" / "redraft").expanduser()
     file = file or home / "config.toml"
     table = _read_table(file)
     url = env.get("REDRAFT_DATABASE_URL") or table.pop("database_url", None) or f"sqlite:///{home}/redraft.db"
     endpoints = table.pop("endpoints", {})
+    if not isinstance(url, str) or not isinstance(endpoints, dict):
+        raise ConfigError(f"{file}: database_url is a text, and an endpoint begins with [endpoints.NAME].")
     if table:
         raise ConfigError(f"{file}: unknown setting {next(iter(table))!r}. Known: database_url, endpoints.")
     named = tuple(_endpoint(file, name, values) for name, values in endpoints.items())
@@ -68,13 +75,17 @@ def _read_table(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file} is not valid TOML: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"{file} can't be read: {error.strerror}") from error
 
 
 def _endpoint(file: Path, name: str, values: Any) -> Endpoint:
     where = f"{file}: endpoint {name!r}"
-    if not isinstance(values, dict) or not isinstance(values.get("base_url"), str):
+    if name in RESERVED or not re.fullmatch(r"[A-Za-z0-9_.-]+", name):
+        raise ConfigError(f"{where}: this name can't be used. Letters, digits, _ . - and none of {RESERVED}.")
+    if not isinstance(values, dict) or not _is_url(values.get("base_url")):
         raise ConfigError(f'{where} needs a base_url, such as base_url = "http://127.0.0.1:11434/v1".')
-    if "key" in values or "api_key" in values:
+    if "key" in values or "api_key" in values or not _is_variable(values.get("key_env", "KEY")):
         raise ConfigError(
             f"{where} holds a key. Keys are not read from files: put it into an environment variable "
             "and name that in key_env."
@@ -83,14 +94,41 @@ def _endpoint(file: Path, name: str, values: Any) -> Endpoint:
         raise ConfigError(
             f"{where}: unknown setting {min(unknown)!r}. Known: {', '.join(sorted(ENDPOINT_KEYS))}."
         )
-    price = values.get("price")
-    if price is not None and (not isinstance(price, dict) or set(price) - PRICE_KEYS):
-        raise ConfigError(f"{where}: price takes {', '.join(sorted(PRICE_KEYS))}, each per million tokens.")
     return Endpoint(
         name,
         values["base_url"],
         values.get("key_env", ""),
-        tuple(values.get("models", ())),
-        values.get("context_tokens"),
-        Price(**price) if price else None,
+        _models(where, values.get("models", [])),
+        _context(where, values.get("context_tokens")),
+        _price(where, values.get("price")),
     )
+
+
+def _is_url(value: Any) -> bool:
+    return isinstance(value, str) and value.startswith(("http://", "https://"))
+
+
+def _is_variable(value: Any) -> bool:
+    """Whether it can name an environment variable; a key put in its place mostly can't."""
+    return isinstance(value, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value) is not None
+
+
+def _models(where: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise ConfigError(f'{where}: models is a list of names, such as models = ["qwen3:4b"].')
+    return tuple(value)
+
+
+def _context(where: str, value: Any) -> int | None:
+    if value is not None and (not isinstance(value, int) or value < 1):
+        raise ConfigError(f"{where}: context_tokens is a whole number, such as 8192.")
+    return value
+
+
+def _price(where: str, value: Any) -> Price | None:
+    if value is None:
+        return None
+    numbers = isinstance(value, dict) and all(type(each) in (int, float) for each in value.values())
+    if not numbers or set(value) - PRICE_KEYS or not all(0 <= each < math.inf for each in value.values()):
+        raise ConfigError(f"{where}: price takes {', '.join(sorted(PRICE_KEYS))}, each per million tokens.")
+    return Price(**value)

@@ -6,6 +6,7 @@ import html
 import json
 import re
 from dataclasses import asdict
+from string import Template
 from typing import Any
 
 from core.domain import Draft, Outcome
@@ -51,27 +52,35 @@ def to_markdown(session: Session, outcome: Outcome | None, story: Story) -> str:
 
 def to_html(session: Session, outcome: Outcome | None, story: Story) -> str:
     """The session as one HTML file without scripts or foreign resources."""
-    parts = [f"<h1>{html.escape(session.title)}</h1>"]
+    parts = [f"<h1>{_safe(session.title)}</h1>"]
     for heading, text, remark in _passages(session, outcome, story):
-        parts.append(f"<h2>{html.escape(heading)}</h2>")
+        parts.append(f"<h2>{_safe(heading)}</h2>")
         if text is not None:
-            parts.append(f"<pre>{html.escape(text)}</pre>")
+            # A reader drops one line end right after <pre>: this one, not the text's own.
+            parts.append(f"<pre>\n{_safe(text)}</pre>")
         if remark:
-            parts.append(f"<p>{html.escape(remark)}</p>")
-    return _PAGE.replace("@title@", html.escape(session.title)).replace("@body@", "\n".join(parts))
+            parts.append(f"<p>{_safe(remark)}</p>")
+    return _PAGE.substitute(title=_safe(session.title), body="\n".join(parts))
 
 
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>@title@</title>
+def _safe(text: str) -> str:
+    """The text as HTML that reads as exactly the text; a bare \\r would be read as \\n."""
+    return html.escape(text).replace("\r", "&#13;")
+
+
+_PAGE = Template("""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>$title</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <style>body{font:16px/1.55 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}
-pre{white-space:pre-wrap;overflow-wrap:anywhere;border-left:3px solid #0f766e;padding-left:1rem;font:inherit}
+pre,p{white-space:pre-wrap;overflow-wrap:anywhere}
+pre{border-left:3px solid #0f766e;padding-left:1rem;font:inherit}
 @media (prefers-color-scheme:dark){body{background:#1c1917;color:#f5f5f4}}</style></head>
 <body>
-@body@
+$body
 </body></html>
-"""
+""")
+
 
 Passage = tuple[str, str | None, str]
 
@@ -111,7 +120,8 @@ def _attempt(number: int, attempt: Attempt) -> list[Passage]:
     remark = f"{scores} {verdict}{ruled}".strip()
     passages: list[Passage] = [(f"Round {number}: revision", attempt.proposed.text, remark)]
     if attempt.written is not None:
-        passages.append((f"Round {number}: written by {attempt.written.by}", attempt.written.text, ""))
+        written = attempt.written
+        passages.append((f"Round {number}: written by {written.by}", written.text, _scores(written)))
     return passages
 
 
@@ -135,4 +145,4 @@ def _longest_run(text: str) -> int:
 def _inline(text: str) -> str:
     """One line of Markdown that shows the text as it is."""
     line = " ".join(text.split())
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>~$" else c for c in line)
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>~$&" else c for c in line)
