@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 BATCH = 4
 """Answers in one forward pass: more gains little on a CPU and costs memory."""
 WORDS = 1024
-"""Words whose logits exist at one time, for all positions of a batch: 2.5 MB for 600 positions. More is not faster."""
+"""Words whose logits exist at one time, for all positions of a batch: 2.5 MB for 600. More is not faster."""
 
 
 def cache_keyword(forward: Any) -> str:
@@ -162,7 +162,7 @@ def _by_slices(head: Any, hidden: torch.Tensor, ids: torch.Tensor) -> torch.Tens
             hidden, head.weight[start:end], None if bias is None else bias[start:end]
         )
         total = torch.logaddexp(total, _log_mass(part.float()))
-    own = (hidden.float() * head.weight[ids].float()).sum(dim=1)
+    own: torch.Tensor = (hidden.float() * head.weight[ids].float()).sum(dim=1)
     return own - total if bias is None else own + bias[ids].float() - total
 
 

@@ -67,6 +67,7 @@ class LlamaServer:
             return self._address
 
     def _start(self) -> Address:
+        self.stop()  # what is left of one that died
         key = secrets.token_urlsafe(24)
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as log:
             self._child = _child(log)

@@ -15,7 +15,6 @@ import asyncio
 import codecs
 import contextlib
 import os
-import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -28,6 +27,7 @@ from typing import Any, TypeVar
 from core.domain import Alternative, Completion, Finish, Message, Sampling, Token, Usage
 from core.models.decoding import Draw, draws
 from core.models.forced_scoring import answer_logprobs, plain_attention
+from core.models.hardware import cpu_flags, dtype_name, use_physical_cores
 from core.models.hub import hub_folder
 from core.models.pieces import Pieces
 from core.models.protocol import Capabilities, Delta, Happening, Listener, ModelError, Notice, Reply, unheard
@@ -252,9 +252,9 @@ def _read_folder(folder: Path, source: str, exact: bool) -> Loaded:
 
     _check_adapter(folder)
     _quieten(transformers)
-    _use_physical_cores(torch)
+    use_physical_cores(torch)
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    kind = torch.float32 if exact else getattr(torch, _dtype_name(torch.cuda, cpu_flags()))
+    kind = torch.float32 if exact else getattr(torch, dtype_name(torch.cuda, cpu_flags()))
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
         model: Any = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=kind)
@@ -285,34 +285,3 @@ def _stop_ids(model: Any, tokenizer: Any) -> frozenset[int]:
     named = getattr(model.generation_config, "eos_token_id", None)
     ids = named if isinstance(named, list) else [named]
     return frozenset(int(i) for i in [*ids, tokenizer.eos_token_id] if i is not None)
-
-
-def cpu_flags() -> frozenset[str]:
-    """The processor's features as Linux lists them; empty elsewhere."""
-    with contextlib.suppress(OSError):
-        found = re.search(r"^flags\s*:(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-        return frozenset(found[1].split()) if found else frozenset()
-    return frozenset()
-
-
-def _dtype_name(cuda: Any, flags: frozenset[str]) -> str:
-    """Half precision only where the hardware computes it: emulated bfloat16 is ten times slower."""
-    if cuda.is_available():
-        return "bfloat16" if cuda.is_bf16_supported() else "float16"
-    return "bfloat16" if flags & {"amx_bf16", "avx512_bf16"} else "float32"
-
-
-def _use_physical_cores(torch: Any) -> None:
-    """Threads that share a core only get in each other's way; a person's own setting stands."""
-    if "OMP_NUM_THREADS" not in os.environ:
-        torch.set_num_threads(_physical_cores())
-
-
-def _physical_cores() -> int:
-    logical = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        listed = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return logical
-    ids = re.findall(r"^physical id\s*: (\d+)$(?:.*\n)*?^core id\s*: (\d+)$", listed, re.MULTILINE)
-    return min(logical, len(set(ids)) or logical)
