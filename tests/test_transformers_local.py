@@ -11,9 +11,9 @@ import pytest
 
 from core.domain import Message, Sampling, Token
 from core.models import transformers_local
+from core.models.hardware import dtype_name
 from core.models.hub import _cached_or_fetched, _progress
 from core.models.protocol import Delta, Happening, ModelError, Notice
-from core.models.hardware import dtype_name
 from core.models.transformers_local import TransformersModel
 from tests.tiny_model import sentencepiece_tokenizer, write_model
 
