@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from core.conversation import estimate_tokens
+from core.diff import apply_hunks
 from core.domain import Decision, Message, Task
 from core.steps import CritiqueGate, Request, RevisionGate
 
@@ -62,8 +63,19 @@ def check_decision(request: Request, decision: Decision) -> None:
     check_text(decision.note, "The note")
     if decision.ruling == "edit" and not (decision.text or "").strip():
         raise BadDecision("The edited text is empty. Write it, or reject the revision instead.")
-    if decision.ruling in ("edit", "reject") and isinstance(request, CritiqueGate):
+    if decision.ruling in ("hunks", "reject") and isinstance(request, CritiqueGate):
         raise BadDecision("A critique is accepted (with the points you choose), asked for again, or stopped.")
+    if decision.ruling == "hunks" and isinstance(request, RevisionGate):
+        _check_hunks(request, decision)
+
+
+def _check_hunks(gate: RevisionGate, decision: Decision) -> None:
+    if not decision.hunks:
+        raise BadDecision("No change is ticked. Tick those to take over, or reject the revision.")
+    try:
+        apply_hunks(gate.current.text, gate.proposed.text, set(decision.hunks))
+    except ValueError as error:
+        raise BadDecision(str(error)) from error
 
 
 def title_of(task: Task, longest: int = 80) -> str:

@@ -157,12 +157,16 @@ class Verdict:
     reason: str
 
 
-Ruling = Literal["accept", "reject", "edit", "retry", "stop"]
+Ruling = Literal["accept", "reject", "edit", "hunks", "retry", "stop"]
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A ruling at a gate. `text` is the person's own text, `points` the critique points agreed on."""
+    """A ruling at a gate.
+
+    `text` is the person's own text (edit), `points` the critique points agreed on, `hunks` the
+    numbers of the changes that are taken over (core.diff.hunks of the two texts).
+    """
 
     ruling: Ruling
     by: str
@@ -170,6 +174,7 @@ class Decision:
     text: str | None = None
     points: tuple[Point, ...] | None = None
     note: str = ""
+    hunks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from core.domain import Decision, Draft, Mode, Score, Settings, Verdict
 from core.steps import CritiqueGate, Gate
 
 POLICY = "policy"
+PUTS_IN_PLACE = {"accept": "accepted", "edit": "wrote", "hunks": "accepted in part"}
+"""The rulings after which another text is the current one, and what a person did by each."""
 
 
 def verdict(current: Draft, proposed: Draft, settings: Settings) -> Verdict:
@@ -71,10 +73,9 @@ def first_best(draft: Draft) -> Best:
 def better(best: Best, proposed: Draft, decision: Decision, settings: Settings) -> Best:
     """The best after a ruling on `proposed`."""
     by_person = decision.by != POLICY
-    accepted = decision.ruling in ("accept", "edit")
+    accepted = decision.ruling in PUTS_IN_PLACE
     if by_person and accepted:
-        verb = "wrote" if decision.ruling == "edit" else "accepted"
-        return Best(proposed, f"It is the text that {decision.by} {verb}.", True)
+        return Best(proposed, f"It is the text that {decision.by} {PUTS_IN_PLACE[decision.ruling]}.", True)
     if by_person or proposed.flags:
         return best
     if best.draft.flags and accepted:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from core.domain import Critique, Decision, Draft, Price, Token, Verdict
 from core.fences import text_of
+from core.gates import PUTS_IN_PLACE
 from core.models.protocol import Reply
 from core.models.tokens import tokens_of_part
 from core.spending import Spent
@@ -25,7 +26,7 @@ from core.steps import (
     Ruled,
     Step,
 )
-from core.work import GIVEN_CRITIQUE, GIVEN_TASK, draft_from
+from core.work import GIVEN_CRITIQUE, GIVEN_TASK, by_hand, draft_from
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,14 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Round:
-    """One round: the draft it began with, its critique, and the revisions tried."""
+    """One round: the draft it works on, its critique, and the revisions tried.
+
+    `replaced` are the drafts it began with before a person wrote `base` in their place.
+    """
 
     number: int
     base: Draft
+    replaced: tuple[Draft, ...] = ()
     raw_critique: str = ""
     critique: Critique | None = None
     agreed: Decision | None = None
@@ -115,8 +120,12 @@ class _Fold:
             found = tuple(replace(score, tokens=()) for score in answer.scores[0])
             return replace(draft, scores=draft.scores + found)
 
-        attempt = self.rounds[-1].attempts[-1] if self.rounds and self.rounds[-1].attempts else None
-        if attempt is None and self.first is not None:
+        last = self.rounds[-1] if self.rounds else None
+        attempt = last.attempts[-1] if last and last.attempts else None
+        if last is not None and attempt is None:
+            self.current = scored(last.base)
+            self.rounds[-1] = replace(last, base=self.current)
+        elif attempt is None and self.first is not None:
             self.first = self.current = scored(self.first)
         elif attempt is not None and attempt.written is not None:
             self.current = scored(attempt.written)
@@ -130,13 +139,16 @@ class _Fold:
 
     def _critique_gate(self, gate: CritiqueGate, answer: Answer | None) -> None:
         decision = answer.decision if isinstance(answer, Ruled) else None
-        self._round(gate.round, critique=gate.critique, agreed=decision)
+        last = self._round(gate.round, critique=gate.critique, agreed=decision)
+        if decision is not None and decision.ruling == "edit":
+            self.current = Draft(decision.text or "", by=decision.by, round=last.base.round)
+            self.rounds[-1] = Round(gate.round, self.current, (*last.replaced, last.base))
 
     def _revision_gate(self, gate: RevisionGate, answer: Answer | None) -> None:
         decision = answer.decision if isinstance(answer, Ruled) else None
         written = None
-        if decision is not None and decision.ruling == "edit":
-            written = Draft(decision.text or "", by=decision.by, round=gate.round)
+        if decision is not None and decision.ruling in ("edit", "hunks"):
+            written = by_hand(gate.current, gate.proposed, decision)
         attempt = replace(
             self.rounds[-1].attempts[-1],
             proposed=gate.proposed,
@@ -145,7 +157,7 @@ class _Fold:
             written=written,
         )
         self._attempt(attempt)
-        if decision is not None and decision.ruling in ("accept", "edit"):
+        if decision is not None and decision.ruling in PUTS_IN_PLACE:
             self.current = attempt.settled
 
 

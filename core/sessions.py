@@ -79,6 +79,14 @@ class Store(Protocol):
         """Who answers the gates now. Raises UnknownSession."""
         ...
 
+    def set_recipe(self, session_id: str, recipe: Recipe, steps: int) -> None:
+        """Put another recipe in the place of the session's. Raises StaleStep if it has not `steps` steps."""
+        ...
+
+    def family(self, session_id: str) -> list[Session]:
+        """The session with all it was forked from and all forks of those, oldest first."""
+        ...
+
     def set_mode(self, session_id: str, mode: Mode) -> None:
         """Who answers the gates from now on. Raises UnknownSession."""
         ...

@@ -30,7 +30,7 @@ def self_refine(task: Task, prompting: Prompting, settings: Settings) -> Moves:
             work.stop_when_reached(current)
             agreed = NO_CRITIQUE
             if settings.feedback != "none":
-                agreed = yield from work.critique(current, number)
+                current, agreed = yield from work.critique(current, number)
                 _stop_when_done(work, current, agreed.critique)
             current = yield from work.revise(current, agreed, number)
         work.stop_when_reached(current)

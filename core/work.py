@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 from core import conversation, gates
 from core.conversation import Exchange, chat
 from core.detect import flags
+from core.diff import apply_hunks
 from core.domain import (
     Critique,
     Decision,
@@ -111,6 +112,14 @@ def draft_from(reply: Reply, number: int, source: str, condition: str) -> Draft:
     return Draft(text, round=number, flags=found, scores=(replace(score, tokens=()),))
 
 
+def by_hand(current: Draft, proposed: Draft, decision: Decision) -> Draft:
+    """What a person made of a revision: their own text, or the changes of it that they took over."""
+    if decision.ruling == "edit":
+        return Draft(decision.text or "", by=decision.by, round=proposed.round)
+    text = apply_hunks(current.text, proposed.text, set(decision.hunks))
+    return Draft(text, by=f"{proposed.by}, in part by {decision.by}", round=proposed.round)
+
+
 class Work:
     """What one run of a strategy has done so far."""
 
@@ -196,18 +205,29 @@ class Work:
             raise Ended("the model gave no text, twice")
         return draft
 
-    def critique(self, current: Draft, number: int) -> Verb[Agreement]:
-        """A critique of the current draft as it is agreed at its gate."""
-        request = self._critique_request(current)
+    def critique(self, current: Draft, number: int) -> Verb[tuple[Draft, Agreement]]:
+        """The current draft, by then perhaps a person's, and its critique as agreed at the gate."""
         note = ""
         while True:
+            request = self._critique_request(current)
             turns = chat(("user", f"{request}\n\n{note}" if note else request))
             reply = yield from self._ask("critique", number, self._prompt(current.text, turns))
             found = self.prompting.read_critique(self.task, reply.completions[0].text)
             decision = yield from self._rule(CritiqueGate(number, current, found))
-            if decision.ruling != "retry":
-                return Agreement(request, self._agreed(found, decision))
+            if decision.ruling == "edit":
+                current = yield from self._written(current, decision)
+            elif decision.ruling != "retry":
+                return current, Agreement(request, self._agreed(found, decision))
             note = decision.note
+
+    def _written(self, current: Draft, decision: Decision) -> Verb[Draft]:
+        """A person's own text in the place of the current draft, before its critique."""
+        draft = yield from self._scored(Draft(decision.text or "", by=decision.by, round=current.round))
+        self.seen += (draft,)
+        if self.best is not None:
+            self.best = gates.better(self.best, draft, decision, self.settings)
+        self.kept_reason = f"{decision.by} wrote another" if self.exchanges else ""
+        return draft
 
     def _critique_request(self, current: Draft) -> str:
         """Says what became of the last revision where the prompt still shows that revision."""
@@ -264,13 +284,12 @@ class Work:
     def _settle(self, current: Draft, proposed: Draft, decision: Decision) -> Verb[Draft]:
         """The draft that is current after the ruling; a person's own text is scored first."""
         self.seen += (proposed,)
-        if decision.ruling == "edit":
-            written = Draft(decision.text or "", by=decision.by, round=proposed.round)
-            proposed = yield from self._scored(written)
+        if decision.ruling in ("edit", "hunks"):
+            proposed = yield from self._scored(by_hand(current, proposed, decision))
         before = self.best
         if before is not None:
             self.best = gates.better(before, proposed, decision, self.settings)
-        accepted = decision.ruling in ("accept", "edit")
+        accepted = decision.ruling in gates.PUTS_IN_PLACE
         self.kept_reason = "" if accepted else decision.why or "it was rejected"
         self._count_flat(decision, before)
         return proposed if accepted else current

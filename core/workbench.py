@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from core import engine
 from core.checks import BadTask, check_decision, check_task, title_of
 from core.domain import Completion, Decision, Mode, Recipe, Score, Task, Usage
-from core.engine import Finished, Moves, Pending, Place
+from core.engine import Finished, HistoryMismatch, Moves, Pending, Place
 from core.gates import ruling
 from core.models.protocol import Delta, Happening, Listener, Model, ModelError, Reply, Restart
 from core.presets import Prompts, load_preset
@@ -33,6 +33,15 @@ from core.steps import (
 from core.strategies import STRATEGIES
 
 T = TypeVar("T")
+
+
+class CannotChange(Exception):
+    """A setting can't take this value any more."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "What was already done does not fit this setting. Fork the session at an earlier step, or begin anew."
+        )
 
 
 class GateClosed(Exception):
@@ -141,6 +150,20 @@ class Workbench:
             raise GateClosed("Nothing waits for a decision here.")
         check_decision(place.request, decision)
         self.store.append(session_id, position, Step(place.request, Ruled(decision)))
+
+    def change(self, session_id: str, alter: Callable[[Recipe], Recipe]) -> None:
+        """Change what shapes the requests to come: models, rounds, budget, gate.
+
+        Raises CannotChange where the recorded steps would not be those that the new recipe asks for.
+        """
+        session = self.store.load(session_id)
+        changed = replace(session, recipe=alter(session.recipe))
+        try:
+            place = self.place(changed)
+        except HistoryMismatch as error:
+            raise CannotChange from error
+        self.store.set_recipe(session_id, changed.recipe, len(session.steps))
+        self.store.set_ending(session_id, place.outcome.reason if isinstance(place, Finished) else "")
 
     async def advance(self, session_id: str, watch: Watcher, stop: Stop) -> Place:
         """Run the session until a gate that is left to a person, or its end.

@@ -82,6 +82,28 @@ class SqlStore:
         except IntegrityError as error:
             raise StaleStep from error
 
+    def set_recipe(self, session_id: str, recipe: Recipe, steps: int) -> None:
+        """Put another recipe in the place of the session's, unless it has moved on from `steps` steps."""
+        with Database(self._write) as database, database.begin():
+            row = _row(database, session_id)
+            _refuse_gap(database, session_id, steps)
+            row.recipe = codec.dump(recipe, codec.RECIPE)
+
+    def family(self, session_id: str) -> list[Session]:
+        """The session with all it was forked from and all forks of those, oldest first."""
+        with Database(self._read) as database:
+            known = {session_id: _row(database, session_id)}
+            new = set(known)
+            while new:
+                near = SessionRow.parent_id.in_(new) | SessionRow.id.in_(
+                    [row.parent_id for row in known.values() if row.parent_id]
+                )
+                found = {row.id: row for row in database.scalars(select(SessionRow).where(near))}
+                new = set(found) - set(known)
+                known.update(found)
+            rows = sorted(known.values(), key=lambda row: (row.created_at, row.id))
+            return [_session(row, tuple(_step(s) for s in _steps(database, row.id))) for row in rows]
+
     def mode(self, session_id: str) -> Mode:
         """Who answers the gates now."""
         with Database(self._read) as database:

@@ -30,11 +30,13 @@ class Bench(Workbench):
     def __init__(
         self, folder: Path, script: Script, *, pace: float = 0.0, scores: Mapping[str, float] | None = None
     ):
+        self.opened: list[str] = []
         self.model = ScriptedModel(script, pace=pace, scores=scores)
         store = SqlStore(open_database(f"sqlite:///{folder}/redraft.db"))
         super().__init__(store, self._open, scorer_opener(self._open))
 
     def _open(self, name: str) -> Model:
+        self.opened.append(name)
         return self.model
 
     def new(self, mode: Mode = "ask", made_by: Recipe | None = None, task: Task = TASK) -> str:

@@ -249,3 +249,25 @@ def test_strategies_hold_nothing_between_runs() -> None:
     first = refine(Script(["a", "p", "b", "done"], {"a": 1, "b": 2}))
     second = refine(Script(["a", "p", "b", "done"], {"a": 1, "b": 2}))
     assert first == second
+
+
+def test_hunks_taken_over_make_a_text_of_both_that_is_scored() -> None:
+    old, new = "The food was good and the staff was rude.", "The meal was good and the staff was kind."
+    mixed = "The meal was good and the staff was rude."
+    rulings = [Decision("accept", "Anna"), Decision("hunks", "Anna", hunks=(0,))]
+    script = Script([old, "p", new], {old: 1, new: 2, mixed: 3}, rulings)
+    outcome, _ = refine(script, replace(SCORED, rounds=1))
+    assert outcome.draft is not None
+    assert (outcome.draft.text, outcome.draft.value("s")) == (mixed, 3)
+    assert outcome.draft.by == "model, in part by Anna"
+
+
+def test_a_draft_edited_at_the_critique_is_scored_and_criticised_anew() -> None:
+    rulings = [Decision("edit", "Anna", text="mine"), Decision("accept", "Anna"), Decision("accept", "Anna")]
+    script = Script(["a", "p", "q", "b"], {"a": 5, "mine": 6, "b": 7}, rulings)
+    outcome, steps = refine(script, replace(SCORED, rounds=1))
+    assert [ask.role for ask in script.asked] == ["draft", "critique", "critique", "revise"]
+    assert "mine" in texts(script) and "a" not in texts(script)
+    gate = steps[-1].request
+    assert isinstance(gate, RevisionGate) and gate.current.text == "mine" and gate.current.by == "Anna"
+    assert outcome.draft is not None and outcome.draft.text == "b"

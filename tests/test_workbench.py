@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core.checks import BadDecision, BadTask
-from core.domain import Decision, Point, Task
+from core.domain import Decision, Point, Recipe, Task
 from core.engine import Finished, Pending, Place
 from core.models.protocol import Delta, ModelError
 from core.sessions import StaleStep
 from core.steps import Ask, CritiqueGate, Replied, RevisionGate
-from core.workbench import Event, GateClosed, Recorded, Stop
+from core.workbench import CannotChange, Event, GateClosed, Recorded, Stop
 from tests.benches import CRITIQUE, Bench, recipe
 
 TEXTS = ["A good meal.", CRITIQUE, "A splendid meal."]
@@ -72,9 +74,13 @@ def test_decisions_that_fit_no_gate_are_refused(tmp_path: Path) -> None:
     with pytest.raises(GateClosed):
         bench.decide(session_id, place.position + 1, Decision("accept", "Anna"))
     with pytest.raises(BadDecision, match="critique"):
-        bench.decide(session_id, place.position, Decision("edit", "Anna", text="x"))
+        bench.decide(session_id, place.position, Decision("reject", "Anna"))
     bench.decide(session_id, place.position, Decision("accept", "Anna"))
     place = advance(bench, session_id)
+    with pytest.raises(BadDecision, match="No change is ticked"):
+        bench.decide(session_id, place.position, Decision("hunks", "Anna"))
+    with pytest.raises(BadDecision, match="no change number 7"):
+        bench.decide(session_id, place.position, Decision("hunks", "Anna", hunks=(7,)))
     with pytest.raises(BadDecision, match="empty"):
         bench.decide(session_id, place.position, Decision("edit", "Anna", text="  "))
     assert len(bench.store.load(session_id).steps) == place.position
@@ -181,8 +187,6 @@ def test_bad_tasks_are_refused_in_words(tmp_path: Path, text: str, words: str) -
 
 
 def test_a_task_too_long_for_the_model_is_refused_with_both_numbers(tmp_path: Path) -> None:
-    from dataclasses import replace
-
     bench = Bench(tmp_path, [])
     made_by = recipe()
     small = replace(made_by, settings=replace(made_by.settings, context_tokens=4096))
@@ -201,3 +205,43 @@ def test_any_other_text_is_kept_exactly(tmp_path: Path, text: str) -> None:
     assert place.outcome.draft.text == text
     first = bench.store.load(session_id).steps[0].request
     assert isinstance(first, Ask) and text in first.messages[-1].content
+
+
+def test_settings_change_in_mid_run_where_the_recorded_steps_allow_it(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, [*TEXTS, "done"], scores=SCORES)
+    session_id = bench.new("auto", recipe(rounds=1))
+    assert isinstance(advance(bench, session_id), Finished)
+
+    def rounds(number: int) -> Callable[[Recipe], Recipe]:
+        return lambda r: replace(r, settings=replace(r.settings, rounds=number))
+
+    bench.change(session_id, rounds(2))
+    place = bench.place(bench.store.load(session_id))
+    assert isinstance(place, Pending) and bench.store.recent(1)[0].ending == ""
+    assert isinstance(advance(bench, session_id), Finished)
+    with pytest.raises(CannotChange, match="Fork the session"):
+        bench.change(session_id, rounds(0))
+    assert bench.store.load(session_id).recipe.settings.rounds == 2
+
+
+def test_another_model_may_take_the_next_step(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, TEXTS, scores=SCORES)
+    session_id = bench.new()
+    place = advance(bench, session_id)
+    bench.change(session_id, lambda r: replace(r, models=(("revise", "other"),)))
+    bench.decide(session_id, place.position, Decision("accept", "Anna"))
+    place = advance(bench, session_id)
+    assert isinstance(place, Pending) and isinstance(place.request, RevisionGate)
+    assert bench.opened[-2:] == ["other", "scripted"]
+
+
+def test_a_family_is_all_forks_of_forks(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, TEXTS, scores=SCORES)
+    root = bench.new()
+    advance(bench, root)
+    child = bench.store.fork(root, 2)
+    grandchild = bench.store.fork(child, 1)
+    other = bench.new()
+    for each in (root, child, grandchild):
+        assert [s.id for s in bench.store.family(each)] == [root, child, grandchild]
+    assert [s.id for s in bench.store.family(other)] == [other]
