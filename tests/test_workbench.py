@@ -208,7 +208,7 @@ def test_any_other_text_is_kept_exactly(tmp_path: Path, text: str) -> None:
 
 
 def test_settings_change_in_mid_run_where_the_recorded_steps_allow_it(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, [*TEXTS, "done"], scores=SCORES)
+    bench = Bench(tmp_path, [*TEXTS, "VERDICT: done"], scores=SCORES)
     session_id = bench.new("auto", recipe(rounds=1))
     assert isinstance(advance(bench, session_id), Finished)
 
