@@ -57,9 +57,10 @@ def read_config(env: Mapping[str, str], file: Path | None = None) -> Config:
     home = Path(env.get("REDRAFT_HOME") or Path.home() / ".local" / "share" / "redraft").expanduser()
     file = file or home / "config.toml"
     table = _read_table(file)
-    url = env.get("REDRAFT_DATABASE_URL") or table.pop("database_url", None) or f"sqlite:///{home}/redraft.db"
+    written = table.pop("database_url", f"sqlite:///{home}/redraft.db")
+    url = env.get("REDRAFT_DATABASE_URL") or written
     endpoints = table.pop("endpoints", {})
-    if not isinstance(url, str) or not isinstance(endpoints, dict):
+    if not isinstance(written, str) or not isinstance(endpoints, dict):
         raise ConfigError(f"{file}: database_url is a text, and an endpoint begins with [endpoints.NAME].")
     if table:
         raise ConfigError(f"{file}: unknown setting {next(iter(table))!r}. Known: database_url, endpoints.")
@@ -120,7 +121,7 @@ def _models(where: str, value: Any) -> tuple[str, ...]:
 
 
 def _context(where: str, value: Any) -> int | None:
-    if value is not None and (not isinstance(value, int) or value < 1):
+    if value is not None and (type(value) is not int or value < 1):
         raise ConfigError(f"{where}: context_tokens is a whole number, such as 8192.")
     return value
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tests.fake_chat import Chat
-from tests.fault_server import Ask, FaultServer, Part, Play
+from tests.fault_server import SSE, Ask, FaultServer, Part, Play
 
 APP = Path(__file__).parent.parent / "app.py"
 LONGEST = 60.0
@@ -113,10 +113,11 @@ class Endpoint:
     def __call__(self, ask: Ask) -> Play:
         self._told.wait(LONGEST)
         self.asked[_key(ask.body["messages"], ask.body.get("seed"))] += 1
-        play, trigger = self._chat(ask), self.trigger
-        if trigger is None or trigger.next_call() != trigger.kill.call:
-            return play
-        return Play(_deadly(list(play.parts), trigger))
+        parts, trigger = list(self._chat(ask).parts), self.trigger
+        deadly = trigger is not None and trigger.next_call() == trigger.kill.call
+        # Kept open, a connection would only bring the news that its client was killed.
+        headers = {**SSE, "Connection": "close"}
+        return Play(_deadly(parts, trigger) if trigger and deadly else parts, headers=headers)
 
 
 def _deadly(parts: Sequence[Part], trigger: Trigger) -> Iterator[Part]:
