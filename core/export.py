@@ -98,11 +98,16 @@ def _passages(session: Session, outcome: Outcome | None, story: Story) -> list[P
         )
     elif outcome is not None:
         passages.append(("Outcome", None, f"Ended because {outcome.reason}. {outcome.why_best}"))
+    else:
+        passages.append(("Not ended", None, session.problem or "It can be gone on with."))
     return passages
 
 
 def _round(each: Round) -> list[Passage]:
     passages: list[Passage] = []
+    if each.replaced:
+        by = f"Round {each.number}: written by {each.base.by}"
+        passages.append((by, each.base.text, _scores(each.base)))
     if each.raw_critique:
         agreed = f"Ruled on by {each.agreed.by}." if each.agreed else ""
         passages.append((f"Round {each.number}: critique", each.raw_critique, agreed))
