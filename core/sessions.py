@@ -27,7 +27,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Summary:
-    """A session in a list."""
+    """A session in a list. `changed_at` is when its last step was kept, `parent` what it was forked from."""
 
     id: str
     title: str
@@ -37,6 +37,8 @@ class Summary:
     steps: int
     ending: str
     problem: str
+    changed_at: datetime
+    parent: tuple[str, int] | None = None
 
 
 class StaleStep(Exception):
@@ -99,6 +101,18 @@ class Store(Protocol):
         """Why the session has ended: a copy for lists, the truth is the replay."""
         ...
 
-    def recent(self, limit: int, before: str | None = None) -> list[Summary]:
-        """The newest sessions, from the one after `before` on. Raises UnknownSession for `before`."""
+    def delete(self, session_id: str) -> None:
+        """Leave the session out of lists; it is kept. Raises UnknownSession."""
+        ...
+
+    def restore(self, session_id: str) -> None:
+        """Undo `delete`. Raises UnknownSession."""
+        ...
+
+    def recent(self, limit: int, before: str | None = None, *, query: str = "") -> list[Summary]:
+        """The newest sessions that aren't deleted, from the one after `before` on.
+
+        With `query` those whose title or task has it, as core.words.plain spells both.
+        Raises UnknownSession for `before`.
+        """
         ...

@@ -5,13 +5,15 @@ from __future__ import annotations
 import secrets
 from datetime import UTC, datetime
 
-from sqlalchemy import Engine, func, select, tuple_, update
+from sqlalchemy import Engine, Select, func, select, tuple_, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Database
+from sqlalchemy.orm import defer
 
 from core.domain import Mode, Recipe, Task
 from core.sessions import Session, StaleStep, Summary, UnknownSession
 from core.steps import Step
+from core.words import plain, searchable
 from storage import codec
 from storage.database import for_writing
 from storage.tables import SessionRow, StepRow
@@ -32,6 +34,7 @@ class SqlStore:
             task=codec.dump(task, codec.TASK),
             recipe=codec.dump(recipe, codec.RECIPE),
             mode=mode,
+            search=searchable(title, task),
         )
         with Database(self._write) as database, database.begin():
             database.add(row)
@@ -41,7 +44,8 @@ class SqlStore:
         """A new session on the first `position` steps of another."""
         with Database(self._write) as database, database.begin():
             source = _row(database, session_id)
-            steps = _steps(database, session_id)[:position]
+            recorded = _steps(database, session_id)
+            steps = recorded[:position]
             new = SessionRow(
                 id=secrets.token_hex(16),
                 created_at=datetime.now(UTC),
@@ -49,6 +53,8 @@ class SqlStore:
                 task=source.task,
                 recipe=source.recipe,
                 mode=source.mode,
+                search=source.search,
+                ending=source.ending if len(steps) == len(recorded) else "",
                 parent_id=session_id,
                 parent_steps=len(steps),
             )
@@ -121,22 +127,44 @@ class SqlStore:
         """Why the session has ended, for lists."""
         self._set(session_id, ending=ending)
 
-    def recent(self, limit: int, before: str | None = None) -> list[Summary]:
-        """The newest sessions, paged by the last one seen."""
-        count = select(func.count()).where(StepRow.session_id == SessionRow.id).scalar_subquery()
-        query = select(SessionRow, count).order_by(SessionRow.created_at.desc(), SessionRow.id.desc())
+    def delete(self, session_id: str) -> None:
+        """Leave the session out of lists."""
+        self._set(session_id, deleted_at=datetime.now(UTC))
+
+    def restore(self, session_id: str) -> None:
+        """Undo `delete`."""
+        self._set(session_id, deleted_at=None)
+
+    def recent(self, limit: int, before: str | None = None, *, query: str = "") -> list[Summary]:
+        """The newest sessions that aren't deleted, paged by the last one seen."""
+        sought = plain(query)
+        rows = _listed().limit(limit)
+        if sought:
+            rows = rows.where(SessionRow.search.contains(sought, autoescape=True))
         with Database(self._read) as database:
             if before is not None:
                 last = _row(database, before)
-                query = query.where(
+                rows = rows.where(
                     tuple_(SessionRow.created_at, SessionRow.id) < tuple_(last.created_at, last.id)
                 )
-            return [_summary(row, steps) for row, steps in database.execute(query.limit(limit))]
+            return [_summary(row, steps, changed) for row, steps, changed in database.execute(rows)]
 
-    def _set(self, session_id: str, **values: str) -> None:
+    def _set(self, session_id: str, **values: str | datetime | None) -> None:
         with Database(self._write) as database, database.begin():
             _row(database, session_id)
             database.execute(update(SessionRow).where(SessionRow.id == session_id).values(**values))
+
+
+def _listed() -> Select[SessionRow, int, datetime | None]:
+    """The rows of lists, newest first, each with the number of its steps and the moment of the last."""
+    own = StepRow.session_id == SessionRow.id
+    count = select(func.count()).where(own).scalar_subquery()
+    last = select(StepRow.created_at).where(own).order_by(StepRow.position.desc()).limit(1)
+    # Tasks may be a megabyte each, and a list shows none.
+    rows = select(SessionRow, count, last.scalar_subquery()).options(defer(SessionRow.task))
+    return rows.where(SessionRow.deleted_at.is_(None)).order_by(
+        SessionRow.created_at.desc(), SessionRow.id.desc()
+    )
 
 
 def _row(database: Database, session_id: str) -> SessionRow:
@@ -174,7 +202,6 @@ def _step(row: StepRow) -> Step:
 
 
 def _session(row: SessionRow, steps: tuple[Step, ...]) -> Session:
-    parent = (row.parent_id, row.parent_steps) if row.parent_id and row.parent_steps is not None else None
     return Session(
         id=row.id,
         title=row.title,
@@ -184,11 +211,15 @@ def _session(row: SessionRow, steps: tuple[Step, ...]) -> Session:
         mode=row.mode,  # type: ignore[arg-type]  # CHECK mode_known
         steps=steps,
         problem=row.problem,
-        parent=parent,
+        parent=_parent(row),
     )
 
 
-def _summary(row: SessionRow, steps: int) -> Summary:
+def _parent(row: SessionRow) -> tuple[str, int] | None:
+    return (row.parent_id, row.parent_steps) if row.parent_id and row.parent_steps is not None else None
+
+
+def _summary(row: SessionRow, steps: int, changed: datetime | None) -> Summary:
     recipe: Recipe = codec.load(row.recipe, codec.RECIPE)
     return Summary(
         id=row.id,
@@ -199,4 +230,7 @@ def _summary(row: SessionRow, steps: int) -> Summary:
         steps=steps,
         ending=row.ending,
         problem=row.problem,
+        # A fork's steps are as old as those they were copied from.
+        changed_at=max(row.created_at, changed or row.created_at),
+        parent=_parent(row),
     )

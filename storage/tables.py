@@ -52,6 +52,10 @@ class SessionRow(Base):
     ending: Mapped[str] = mapped_column(Text, default="", server_default="")
     parent_id: Mapped[str | None] = mapped_column(ForeignKey("session.id"))
     parent_steps: Mapped[int | None]
+    # A mark: nothing is ever really deleted, so every deletion can be undone.
+    deleted_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # A copy of title and task, folded by core.words; may be as long as the task, so read only on request.
+    search: Mapped[str] = mapped_column(Text, default="", server_default="", deferred=True)
 
 
 class StepRow(Base):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 
 from ui.cli.common import DONE, USAGE, Tools, exported, print_session, say
@@ -36,7 +37,7 @@ def _write(path: Path, text: str) -> int:
 def _list(tools: Tools, args: argparse.Namespace) -> int:
     rows = tools.bench.store.recent(args.limit)
     if args.json:
-        print(json.dumps([{**asdict(row), "created_at": row.created_at.isoformat()} for row in rows]))
+        print(json.dumps([asdict(row) for row in rows], default=datetime.isoformat))
         return DONE
     for row in rows:
         state = row.ending or row.problem or "open"
