@@ -6,12 +6,10 @@ import argparse
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
-from core.domain import Message, Sampling
-from core.models.protocol import Model, ModelError
-from core.scoring.logprob import summary
+from core.models.check import check_model
+from core.models.protocol import ModelError
 from ui.cli.common import DONE, FAILED, Tools, say, say_notice
 
 
@@ -21,7 +19,8 @@ def models(tools: Tools, args: argparse.Namespace) -> int:
         _print_models(tools, args.json)
         return DONE
     try:
-        report = asyncio.run(check_model(tools.models.open(args.name)))
+        model, first = tools.models.open(args.name), tools.models.impatient(args.name)
+        report = asyncio.run(check_model(model, first=first, listen=say_notice)).as_json()
     except ModelError as error:
         say(f"error: {error}")
         return FAILED
@@ -30,12 +29,12 @@ def models(tools: Tools, args: argparse.Namespace) -> int:
 
 
 def _print_models(tools: Tools, as_json: bool) -> None:
-    endpoints = [{"name": e.name, "models": list(e.models)} for e in tools.endpoints]
+    endpoints = [{"name": e.name, "models": list(e.models)} for e in tools.models.endpoints()]
     if as_json:
         print(json.dumps({"models": list(tools.models.names()), "endpoints": endpoints}))
         return
     print("\n".join(tools.models.names()))
-    for endpoint in tools.endpoints:
+    for endpoint in tools.models.endpoints():
         print(f"{endpoint.name}:MODEL")
     print("hf:ID-or-path\ngguf:PATH-or-REPO/FILE")
 
@@ -48,29 +47,6 @@ def fetch(get: Callable[[Callable[[str], None]], None]) -> int:
         say(f"error: {error}")
         return FAILED
     return DONE
-
-
-async def check_model(model: Model) -> dict[str, Any]:
-    """Reach the model, say what it can do, and score one line. Raises ModelError."""
-    prompt = (Message("user", "Reply with one short friendly sentence."),)
-    reply = await model.complete(
-        prompt, sampling=Sampling(temperature=0.0, max_tokens=24, seed=1), listen=say_notice
-    )
-    text = reply.completions[0].text
-    capabilities = await model.capabilities()
-    scored = await model.score(prompt, [text]) if capabilities.scoring and text else []
-    return {
-        "model": model.name,
-        "reached_as": reply.model,
-        "capabilities": asdict(capabilities),
-        "reply": text,
-        "seconds": round(reply.seconds, 3),
-        "notes": list(reply.notes),
-        "tokens": [
-            [token.text, token.logprob] for token in (scored[0] if scored else reply.completions[0].tokens)
-        ],
-        "mean_logprob": summary(scored[0]).mean if scored else None,
-    }
 
 
 def _readable(report: dict[str, Any]) -> str:
