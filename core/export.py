@@ -7,12 +7,24 @@ import json
 import re
 from dataclasses import asdict
 from string import Template
-from typing import Any
+from typing import Any, Literal
 
 from core.domain import Draft, Outcome
-from core.engine import Finished, Place
-from core.history import Attempt, Round, Story
+from core.engine import Finished, Pending, Place
+from core.history import Attempt, Round, Story, tell
 from core.sessions import Session
+
+Form = Literal["json", "md", "html"]
+
+
+def export(session: Session, place: Place | None, form: Form) -> str:
+    """The session in that form; `place` is None where it can only be read any more."""
+    waiting = place.request if isinstance(place, Pending) else None
+    story = tell(session.steps, waiting, source=session.task.input, price=session.recipe.settings.price)
+    outcome = place.outcome if isinstance(place, Finished) else None
+    if form == "json":
+        return to_json(document(session, place, story))
+    return to_markdown(session, outcome, story) if form == "md" else to_html(session, outcome, story)
 
 
 def document(session: Session, place: Place | None, story: Story) -> dict[str, Any]:

@@ -38,11 +38,15 @@ def _by_score(current: Draft, proposed: Draft, settings: Settings) -> Verdict:
     old, new = current.score(name), proposed.score(name)
     problem = _incomparable(old, new)
     if problem or old is None or new is None or old.value is None or new.value is None:
-        return Verdict(None, f"{name} can't compare them: {problem}")
+        return Verdict(None, f"{_spoken(name)} can't compare them: {problem}")
     margin = settings.margin if settings.gate == "margin" else 0.0
     accept = new.value >= old.value if not margin else new.value > old.value + margin
     needed = "at least the draft's" if not margin else f"more than the draft's plus {margin:g},"
-    return Verdict(accept, f"{name} {new.value:.4g} against {old.value:.4g}; {needed} is needed.")
+    return Verdict(accept, f"{_spoken(name)} {new.value:.4g} against {old.value:.4g}; {needed} is needed.")
+
+
+def _spoken(scorer: str) -> str:
+    return scorer.replace("_", "-")
 
 
 def _incomparable(old: Score | None, new: Score | None) -> str:
@@ -88,7 +92,7 @@ def _better_by_score(best: Best, proposed: Draft, settings: Settings, accepted: 
     old, new = best.draft.score(name), proposed.score(name)
     if not _incomparable(old, new) and old and new and old.value is not None and new.value is not None:
         if new.value > old.value or (new.value == old.value and accepted):
-            return Best(proposed, f"Its {name} of {new.value:.4g} is the highest seen.")
+            return Best(proposed, f"Its {_spoken(name)} of {new.value:.4g} is the highest seen.")
         return best
     if accepted and not best.by_person:
         return Best(proposed, "It is the last draft that was accepted; scores can't tell them apart.")

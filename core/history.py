@@ -33,7 +33,7 @@ from core.work import GIVEN_CRITIQUE, GIVEN_TASK, by_hand, draft_from
 class Attempt:
     """One revision of a round: as proposed, as ruled on, and the person's own text if they wrote one.
 
-    `position` is the step whose reply holds its tokens.
+    `position` is the step whose reply it is, `gate` the step in which it is ruled on.
     """
 
     proposed: Draft
@@ -41,6 +41,7 @@ class Attempt:
     verdict: Verdict | None = None
     decision: Decision | None = None
     written: Draft | None = None
+    gate: int | None = None
 
     @property
     def settled(self) -> Draft:
@@ -52,7 +53,8 @@ class Attempt:
 class Round:
     """One round: the draft it works on, its critique, and the revisions tried.
 
-    `replaced` are the drafts it began with before a person wrote `base` in their place.
+    `replaced` are the drafts it began with before a person wrote `base` in their place; `gate` is the
+    step in which the critique is ruled on.
     """
 
     number: int
@@ -62,13 +64,18 @@ class Round:
     critique: Critique | None = None
     agreed: Decision | None = None
     attempts: tuple[Attempt, ...] = ()
+    gate: int | None = None
 
 
 @dataclass(frozen=True)
 class Story:
-    """A session as a person reads it. `notes` are (step, text) pairs that a person should know."""
+    """A session as a person reads it. `notes` are (step, text) pairs that a person should know.
+
+    `current` is the draft that stands after all that happened.
+    """
 
     first: Draft | None
+    current: Draft | None
     rounds: tuple[Round, ...]
     spent: Spent
     notes: tuple[tuple[int, str], ...]
@@ -90,9 +97,9 @@ class _Fold:
         elif isinstance(request, Measure) and isinstance(answer, Measured):
             self._scores(answer)
         elif isinstance(request, CritiqueGate):
-            self._critique_gate(request, answer)
+            self._critique_gate(position, request, answer)
         elif isinstance(request, RevisionGate):
-            self._revision_gate(request, answer)
+            self._revision_gate(position, request, answer)
 
     def _reply(self, position: int, ask: Ask, reply: Reply) -> None:
         self.spent = self.spent.plus(reply, self.price)
@@ -137,14 +144,14 @@ class _Fold:
         last = self.rounds[-1]
         self.rounds[-1] = replace(last, attempts=(*last.attempts[:-1], attempt))
 
-    def _critique_gate(self, gate: CritiqueGate, answer: Answer | None) -> None:
+    def _critique_gate(self, position: int, gate: CritiqueGate, answer: Answer | None) -> None:
         decision = answer.decision if isinstance(answer, Ruled) else None
-        last = self._round(gate.round, critique=gate.critique, agreed=decision)
+        last = self._round(gate.round, critique=gate.critique, agreed=decision, gate=position)
         if decision is not None and decision.ruling == "edit":
             self.current = Draft(decision.text or "", by=decision.by, round=last.base.round)
             self.rounds[-1] = Round(gate.round, self.current, (*last.replaced, last.base))
 
-    def _revision_gate(self, gate: RevisionGate, answer: Answer | None) -> None:
+    def _revision_gate(self, position: int, gate: RevisionGate, answer: Answer | None) -> None:
         decision = answer.decision if isinstance(answer, Ruled) else None
         written = None
         if decision is not None and decision.ruling in ("edit", "hunks"):
@@ -155,6 +162,7 @@ class _Fold:
             verdict=gate.verdict,
             decision=decision,
             written=written,
+            gate=position,
         )
         self._attempt(attempt)
         if decision is not None and decision.ruling in PUTS_IN_PLACE:
@@ -174,13 +182,25 @@ def tell(
         fold.see(position, step.request, step.answer)
     if waiting is not None:
         fold.see(len(steps), waiting, None)
-    return Story(fold.first, tuple(fold.rounds), fold.spent, tuple(fold.notes))
+    return Story(fold.first, fold.current, tuple(fold.rounds), fold.spent, tuple(fold.notes))
 
 
 def tokens_at(steps: Sequence[Step], position: int, source: str) -> tuple[Token, ...]:
-    """The tokens of the text that step `position` brought, joining to exactly that text, or ()."""
+    """The tokens of the text that step `position` brought or measured, joining to exactly it, or ()."""
     answer = steps[position].answer
+    if isinstance(answer, Measured):
+        return next((score.tokens for score in answer.scores[0] if score.tokens), ())
     if not isinstance(answer, Replied):
         return ()
     completion = answer.reply.completions[0]
     return tokens_of_part(completion.tokens, text_of(completion.text, source))
+
+
+def token_steps(steps: Sequence[Step], source: str) -> dict[str, tuple[int, ...]]:
+    """For each text that tokens with probabilities are known of, the steps that hold them."""
+    found: dict[str, tuple[int, ...]] = {}
+    for position in range(len(steps)):
+        text = "".join(token.text for token in tokens_at(steps, position, source))
+        if text:
+            found[text] = (*found.get(text, ()), position)
+    return found

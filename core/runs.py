@@ -98,6 +98,11 @@ class Runs:
         """The live state of a session, made where there is none yet."""
         return self._live.setdefault(session_id, Live())
 
+    def refresh(self, session_id: str) -> None:
+        """Let those who watch look again, where someone does."""
+        if session_id in self._live:
+            self._live[session_id].changed()
+
     def left(self, session_id: str) -> None:
         """One page less watches; what nobody watches and nothing runs in is forgotten."""
         live = self.live(session_id)

@@ -15,8 +15,9 @@ from core import engine
 from core.checks import BadTask, check_decision, check_task, title_of
 from core.domain import Completion, Decision, Mode, Recipe, Score, Task, Usage
 from core.engine import Finished, HistoryMismatch, Moves, Pending, Place
-from core.gates import ruling
+from core.gates import POLICY, ruling
 from core.models.protocol import Delta, Happening, Listener, Model, ModelError, Reply, Restart
+from core.preset_schema import PresetError
 from core.presets import Prompts, load_preset
 from core.scoring.protocol import Scorer
 from core.sessions import Session, StaleStep, Store
@@ -38,9 +39,11 @@ T = TypeVar("T")
 class CannotChange(Exception):
     """A setting can't take this value any more."""
 
-    def __init__(self) -> None:
+    def __init__(self, message: str = "") -> None:
         super().__init__(
-            "What was already done does not fit this setting. Fork the session at an earlier step, or begin anew."
+            message
+            or "What was already done does not fit this setting. Fork the session at an earlier step, "
+            "or begin anew."
         )
 
 
@@ -137,6 +140,13 @@ class Workbench:
         """Where the session stands. Raises HistoryMismatch, PresetError."""
         return engine.replay(self.moves(session), session.steps)
 
+    def readable_place(self, session: Session) -> tuple[Place | None, str]:
+        """Where the session stands, or None and the reason why it can only be read any more."""
+        try:
+            return self.place(session), ""
+        except (HistoryMismatch, PresetError) as error:
+            return None, str(error)
+
     def decide(self, session_id: str, position: int, decision: Decision) -> None:
         """Record a person's ruling at the gate that is open at `position`.
 
@@ -150,6 +160,18 @@ class Workbench:
             raise GateClosed("Nothing waits for a decision here.")
         check_decision(place.request, decision)
         self.store.append(session_id, position, Step(place.request, Ruled(decision)))
+
+    def undo(self, session_id: str) -> str:
+        """A new session that stands before the last ruling of a person, else of the policy; its id.
+
+        Nothing is deleted: the old session stays. Raises CannotChange when nothing was ruled on yet.
+        """
+        steps = self.store.load(session_id).steps
+        ruled = [i for i, step in enumerate(steps) if isinstance(step.answer, Ruled)]
+        by_person = [i for i in ruled if _by_person(steps[i])]
+        if not ruled:
+            raise CannotChange("There is no decision to undo yet.")
+        return self.store.fork(session_id, (by_person or ruled)[-1])
 
     def change(self, session_id: str, alter: Callable[[Recipe], Recipe]) -> None:
         """Change what shapes the requests to come: models, rounds, budget, gate.
@@ -182,6 +204,10 @@ class Workbench:
         if isinstance(place, Finished):
             await asyncio.to_thread(self.store.set_ending, session_id, place.outcome.reason)
         return place
+
+
+def _by_person(step: Step) -> bool:
+    return isinstance(step.answer, Ruled) and step.answer.decision.by != POLICY
 
 
 @dataclass(frozen=True)

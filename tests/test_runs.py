@@ -103,11 +103,11 @@ def test_a_page_that_joins_in_mid_stream_gets_the_text_so_far_once(tmp_path: Pat
             async for message in views.stream(session_id):
                 kind, _, data = message.removeprefix("event: ").partition("\ndata: ")
                 event = json.loads(data)
-                if kind == "text" and event["passage"] == 1:
-                    assert event["from"] == len(texts[page])
-                    texts[page] += event["text"]
-                if kind == "view" and event["round"] == 1:
-                    texts.append(event["rows"][0]["base"]["text"])
+                if kind == "text" and event[0] == 1:
+                    assert event[1] == len(texts[page])
+                    texts[page] += event[2]
+                if kind == "view" and event["head"]["round"] == 1:
+                    texts.append(event["row 0"]["base"]["text"])
                     return
 
         await asyncio.gather(follow(0), follow(1))

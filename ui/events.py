@@ -1,117 +1,24 @@
-"""The routes of a session: its event stream, and what a person decides about it.
+"""The event stream of a session: the parts of its view that changed, and the text that streams.
 
-Plain routes rather than Gradio events: a decision then works from any page, after a restart of the
-server and without a Gradio session, and the stream costs one line per batch of tokens. Errors come
-back as {"error": words} for the place where the person is looking.
+State, not a log: whoever joins is sent where things stand and then what is added.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from typing import Any, Literal
+from collections.abc import AsyncIterator, Mapping
 
-from fastapi import APIRouter
-from fastapi.responses import JSONResponse, StreamingResponse
-from pydantic import BaseModel, Field
-
-from core.checks import BadDecision, BadTask
-from core.domain import Decision, Mode, Point, Ruling, Severity
-from core.engine import HistoryMismatch
-from core.preset_schema import PresetError
 from core.runs import Live, Runs
-from core.sessions import StaleStep, UnknownSession
-from core.workbench import GateClosed, Workbench
+from core.sessions import UnknownSession
+from core.workbench import Workbench
 from ui.views import session_view
 
-BATCH_SECONDS = 0.05
+BATCH_SECONDS = 0.08
+"""Ten to fifteen updates a second read as a stream; more only costs."""
 PING_SECONDS = 15.0
-REFUSALS = (StaleStep, UnknownSession, GateClosed, BadDecision, BadTask, HistoryMismatch, PresetError)
 
-
-class PointBody(BaseModel):
-    """A critique point as the page sends it."""
-
-    problem: str = Field(max_length=20_000)
-    action: str = Field("", max_length=20_000)
-    quote: str = Field("", max_length=20_000)
-    severity: Severity = "unstated"
-    by: Literal["model", "person"] = "model"
-
-
-class DecisionBody(BaseModel):
-    """A ruling as the page sends it; `position` is the step that the person saw open."""
-
-    position: int = Field(ge=0)
-    ruling: Ruling
-    text: str | None = None
-    note: str = ""
-    points: list[PointBody] | None = Field(None, max_length=200)
-
-
-class ModeBody(BaseModel):
-    """Who answers the gates from now on."""
-
-    mode: Mode
-
-
-def routes(bench: Workbench, runs: Runs, person: str) -> APIRouter:
-    """The session routes; `person` is who rules on this server."""
-    router = APIRouter(prefix="/api/sessions/{session_id}")
-    views = Views(bench, runs)
-
-    @router.get("/events")
-    async def events(session_id: str) -> StreamingResponse:
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(views.stream(session_id), media_type="text/event-stream", headers=headers)
-
-    @router.post("/decisions")
-    async def decide(session_id: str, body: DecisionBody) -> JSONResponse:
-        decision = _decision(body, person)
-        return await _answer(
-            runs, session_id, asyncio.to_thread(bench.decide, session_id, body.position, decision)
-        )
-
-    @router.post("/mode")
-    async def mode(session_id: str, body: ModeBody) -> JSONResponse:
-        change = asyncio.to_thread(bench.store.set_mode, session_id, body.mode)
-        return await _answer(runs, session_id, change)
-
-    @router.post("/run")
-    async def run(session_id: str) -> JSONResponse:
-        return await _answer(runs, session_id, asyncio.to_thread(bench.store.mode, session_id))
-
-    @router.post("/stop")
-    async def stop(session_id: str) -> JSONResponse:
-        stopped = runs.stop(session_id, person)
-        return JSONResponse({} if stopped else {"error": "Nothing is running here any more."})
-
-    return router
-
-
-async def _answer(runs: Runs, session_id: str, work: Any) -> JSONResponse:
-    """Do the work, then let the session run on; a refusal shows every page the truth again."""
-    try:
-        await work
-    except REFUSALS as refusal:
-        if not isinstance(refusal, UnknownSession):
-            runs.live(session_id).changed()
-        return JSONResponse({"error": str(refusal)})
-    runs.start(session_id)
-    return JSONResponse({})
-
-
-def _decision(body: DecisionBody, person: str) -> Decision:
-    points = None
-    if body.points is not None:
-        points = tuple(_point(point, person) for point in body.points)
-    return Decision(body.ruling, person, text=body.text, points=points, note=body.note.strip())
-
-
-def _point(body: PointBody, person: str) -> Point:
-    by = person if body.by == "person" else "model"
-    return Point(body.problem, body.action, body.quote, body.severity, by)
+Parts = Mapping[str, str]
 
 
 class Views:
@@ -119,14 +26,14 @@ class Views:
 
     def __init__(self, bench: Workbench, runs: Runs) -> None:
         self._bench, self._runs = bench, runs
-        self._made: dict[str, tuple[int, str]] = {}
+        self._made: dict[str, tuple[int, Parts]] = {}
 
     async def stream(self, session_id: str) -> AsyncIterator[str]:
-        """Server-sent events: `view` (the whole), `text` (what streams), `notice`, `gone`."""
+        """Server-sent events: `view` (changed parts), `text` ([passage, from, text]), `notice`, `gone`."""
         try:
             await asyncio.to_thread(self._bench.store.mode, session_id)
         except UnknownSession as error:
-            yield _event("gone", text=str(error))
+            yield _event("gone", {"text": str(error)})
             return
         live = self._runs.live(session_id)
         live.watchers += 1
@@ -144,7 +51,7 @@ class Views:
             change = live.next_change()
             if seen.version != live.version:
                 seen.version = live.version
-                yield f"event: view\ndata: {await self._view(session_id, live)}\n\n"
+                yield seen.changed(await self._view(session_id, live))
             for event in seen.news(live):
                 yield event
             try:
@@ -153,17 +60,18 @@ class Views:
             except TimeoutError:
                 yield ": still here\n\n"
 
-    async def _view(self, session_id: str, live: Live) -> str:
+    async def _view(self, session_id: str, live: Live) -> Parts:
         version, made = live.version, self._made.get(session_id)
         if made is not None and made[0] == version:
             return made[1]
-        text = await asyncio.to_thread(self._make, session_id, live)
-        self._made[session_id] = (version, text)
-        return text
+        parts = await asyncio.to_thread(self._make, session_id, live)
+        self._made[session_id] = (version, parts)
+        return parts
 
-    def _make(self, session_id: str, live: Live) -> str:
+    def _make(self, session_id: str, live: Live) -> Parts:
         session = self._bench.store.load(session_id)
-        return json.dumps(session_view(self._bench, session, live), ensure_ascii=True, allow_nan=False)
+        view = session_view(self._bench, session, live)
+        return {name: _json(part) for name, part in view.items()}
 
 
 class _Seen:
@@ -171,6 +79,13 @@ class _Seen:
 
     def __init__(self) -> None:
         self.version, self.passage, self.sent, self.notice = -1, -1, 0, ""
+        self.parts: Parts = {}
+
+    def changed(self, parts: Parts) -> str:
+        """The event with the parts that are new to this page."""
+        new = [f"{_json(name)}:{part}" for name, part in parts.items() if self.parts.get(name) != part]
+        self.parts = parts
+        return f"event: view\ndata: {{{','.join(new)}}}\n\n"
 
     def news(self, live: Live) -> list[str]:
         """Events for the text and notice that are new since the last call."""
@@ -178,15 +93,18 @@ class _Seen:
         if live.passage != self.passage:
             self.passage, self.sent, self.notice = live.passage, 0, ""
         if len(live.text) > self.sent:
-            news.append(
-                _event("text", passage=live.passage, **{"from": self.sent}, text=live.text[self.sent :])
-            )
+            news.append(_event("text", [live.passage, self.sent, live.text[self.sent :]]))
             self.sent = len(live.text)
         if live.notice != self.notice:
             self.notice = live.notice
-            news.append(_event("notice", text=live.notice))
+            news.append(_event("notice", {"text": live.notice}))
         return news
 
 
-def _event(kind: str, **data: object) -> str:
-    return f"event: {kind}\ndata: {json.dumps(data, ensure_ascii=True)}\n\n"
+def _event(kind: str, data: object) -> str:
+    return f"event: {kind}\ndata: {_json(data)}\n\n"
+
+
+def _json(data: object) -> str:
+    """ASCII only, on one line: a stream is read line by line, and U+2028 ends one for some readers."""
+    return json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))

@@ -21,17 +21,22 @@ os.environ.update(
 
 import fastapi
 import gradio as gr
+from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
 from core.models.catalog import Models
 from core.presets import Preset
 from core.runs import Runs
 from core.workbench import Workbench
-from ui import events, refine
+from ui import history, refine
 from ui.guard import Guard
+from ui.history_routes import history_routes
+from ui.session_routes import session_routes
 
 WEB = Path(__file__).parent.parent / "assets" / "web"
-HEAD = '<link rel="stylesheet" href="/web/style.css"><script src="/web/board.js"></script>'
+STYLES = '<link rel="stylesheet" href="/web/style.css"><link rel="stylesheet" href="/web/history.css">'
+REFINE = STYLES + '<script type="module" src="/web/board.js"></script>'
+HISTORY = STYLES + '<script type="module" src="/web/history.js"></script>'
 
 
 def theme() -> gr.themes.Base:
@@ -62,13 +67,22 @@ def make_app(bench: Workbench, models: Models, presets: dict[str, Preset], perso
 
     app = fastapi.FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     app.add_middleware(Guard)
-    app.include_router(events.routes(bench, runs, person))
+    app.include_router(session_routes(bench, runs, models, person))
+    app.include_router(history_routes(bench, runs))
     app.mount("/web", StaticFiles(directory=WEB))
-    _mount(app, refine.build(bench, runs, models, presets), "/")
+    app.add_api_route("/history", _with_slash)
+    _mount(app, history.build(), "/history", HISTORY)
+    _mount(app, refine.build(bench, runs, models, presets), "/", REFINE)
     return app
 
 
-def _mount(app: fastapi.FastAPI, page: gr.Blocks, path: str) -> None:
+def _with_slash(request: fastapi.Request) -> RedirectResponse:
+    """A page's parts have relative addresses, so its own must end with a slash."""
+    name = request.url.path.rsplit("/", 1)[-1]
+    return RedirectResponse(f"{name}/?{request.url.query}" if request.url.query else f"{name}/")
+
+
+def _mount(app: fastapi.FastAPI, page: gr.Blocks, path: str, head: str) -> None:
     page.state_session_capacity = 500  # mounting has no parameter for it
     gr.mount_gradio_app(
         app,
@@ -83,5 +97,5 @@ def _mount(app: fastapi.FastAPI, page: gr.Blocks, path: str) -> None:
         pwa=False,
         mcp_server=False,
         theme=theme(),
-        head=HEAD,
+        head=head,
     )

@@ -1,6 +1,6 @@
 """What the board shows of a session, as plain JSON values: words and order are decided here.
 
-Knows no widget. Texts of models and people stay texts; the board puts them into the page as such.
+Knows no widget. A view is a mapping of parts; a page is sent the parts that changed.
 """
 
 from __future__ import annotations
@@ -8,65 +8,77 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from core.diff import diff
-from core.domain import Critique, Decision, Draft, Outcome, Point, Score
-from core.engine import Finished, HistoryMismatch, Pending, Place
-from core.history import Attempt, Round, Story, tell
-from core.preset_schema import PresetError
+from core.domain import Budget, Outcome
+from core.engine import Finished, Pending, Place
+from core.history import tell, token_steps
 from core.runs import Live
-from core.scoring.catalog import SCORERS
 from core.sessions import Session
 from core.spending import Spent
 from core.steps import Ask, CritiqueGate, Measure, Request, RevisionGate
 from core.workbench import Workbench
+from ui.rows import LABELS, Drawing, chart, counted, critic_verdict, point_view, rows
 
 View = dict[str, Any]
-
-LABELS = {
-    "logprob": "logprob",
-    "generation_logprob": "logprob as generated",
-    "self_evaluation": "self-check",
-    "heuristic": "heuristic",
-}
-HELP = {
-    **SCORERS,
-    "generation_logprob": "how likely its tokens were when they were written (mean); never used by a gate",
-}
 DOING = {"draft": "Drafting", "critique": "Reading critically", "revise": "Revising", "judge": "Judging"}
+NEARLY = 0.8
+"""From this share of a budget on, the page warns."""
 
 
 def session_view(bench: Workbench, session: Session, live: Live) -> View:
-    """Everything that the board shows of the session as it stands now."""
-    place, problem = _place(bench, session)
+    """Everything that the board shows of the session as it stands now, part by part."""
+    place, problem = bench.readable_place(session)
     waiting = place.request if isinstance(place, Pending) else None
-    price = session.recipe.settings.price
-    story = tell(session.steps, waiting, source=session.task.input, price=price)
-    rows = _rows(story, session, waiting)
+    settings = session.recipe.settings
+    story = tell(session.steps, waiting, source=session.task.input, price=settings.price)
+    drawing = Drawing(settings, session.steps, token_steps(session.steps, session.task.input))
+    drawn = rows(drawing, story, waiting, direct=session.recipe.strategy == "direct")
+    return {
+        "head": {
+            **_head(session, place, live, waiting),
+            "problem": problem or live.problem or session.problem,
+            "figures": _figures(story.spent, priced=settings.price is not None),
+            "warning": _nearly(story.spent, settings.budget),
+            "round": waiting.round if waiting is not None else None,
+            "rows": len(drawn),
+        },
+        "settings": _settings(session),
+        "gate": _gate(waiting),
+        "notes": list(dict.fromkeys(note for _, note in story.notes)),
+        "chart": chart(story, settings.gate_scorer),
+        "outcome": _outcome(place.outcome) if isinstance(place, Finished) else None,
+        **{f"row {i}": row for i, row in enumerate(drawn)},
+    }
+
+
+def _head(session: Session, place: Place | None, live: Live, waiting: Request | None) -> View:
     return {
         "title": session.title,
         "mode": session.mode,
         "state": _state(place, live),
-        "problem": problem or live.problem or session.problem,
         "notice": live.notice,
         "doing": _doing(session, place, live),
-        "running_seconds": time.monotonic() - live.began if live.doing else 0,
-        "figures": _figures(story.spent, price is not None),
+        "running_seconds": round(time.monotonic() - live.began, 1) if live.doing else 0,
         "position": len(session.steps),
         "passage": live.passage,
-        "round": _round(waiting),
         "streaming": waiting.role if live.running and isinstance(waiting, Ask) else None,
-        "gate": _gate(waiting),
-        "notes": list(dict.fromkeys(note for _, note in story.notes)),
-        "rows": rows,
-        "outcome": _outcome(place.outcome) if isinstance(place, Finished) else None,
+        "undoable": any(step.request.kind.endswith("gate") for step in session.steps),
     }
 
 
-def _place(bench: Workbench, session: Session) -> tuple[Place | None, str]:
-    try:
-        return bench.place(session), ""
-    except (HistoryMismatch, PresetError) as error:
-        return None, str(error)
+def _settings(session: Session) -> View:
+    recipe = session.recipe
+    budget = recipe.settings.budget
+    return {
+        "strategy": recipe.strategy,
+        "model": recipe.model,
+        "models": dict(recipe.models),
+        "rounds": recipe.settings.rounds,
+        "calls": budget.calls,
+        "tokens": budget.tokens,
+        "seconds": budget.seconds,
+        "money": budget.money,
+        "priced": recipe.settings.price is not None,
+    }
 
 
 def _state(place: Place | None, live: Live) -> str:
@@ -77,10 +89,6 @@ def _state(place: Place | None, live: Live) -> str:
     if isinstance(place, Pending):
         return "paused" if isinstance(place.request, Ask | Measure) else "waiting"
     return "unreadable"
-
-
-def _round(waiting: Request | None) -> int | None:
-    return waiting.round if waiting is not None else None
 
 
 def _doing(session: Session, place: Place | None, live: Live) -> str:
@@ -105,164 +113,28 @@ def _activity(session: Session, request: Request, live: Live) -> str:
     return f"{DOING[request.role]} with {session.recipe.model_for(request.role)}"
 
 
-def _figures(spent: Spent, priced: bool) -> str:
-    calls = _count(spent.calls, "call")
+def _figures(spent: Spent, *, priced: bool) -> str:
     tokens = f"{spent.prompt_tokens:,} tokens read ({spent.cached_tokens:,} from cache), "
     tokens += f"{spent.completion_tokens:,} written"
     uncounted = f" ({spent.uncounted} calls reported none)" if spent.uncounted else ""
     money = f" · cost {spent.money:.4f}" if priced else ""
-    return f"{calls} · {tokens}{uncounted} · {spent.seconds:.1f} s of model time{money}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-# -- rows ---------------------------------------------------------------------------------------
-
-
-def _rows(story: Story, session: Session, waiting: Request | None) -> list[View]:
-    rounds = list(story.rounds)
-    begins = waiting is not None and waiting.round and (not rounds or rounds[-1].number != waiting.round)
-    if begins and waiting is not None:
-        rounds.append(Round(waiting.round, _standing(story)))
-    if not rounds:
-        name = "Draft" if session.recipe.strategy == "direct" else "Round 1"
-        single = session.recipe.strategy == "direct"
-        return [_row_of(1, name, story.first, None, [], single=single)]
-    return [_row(r, session) for r in rounds]
-
-
-def _standing(story: Story) -> Draft:
-    """The draft that is current after all that happened."""
-    current = story.first or Draft("")
-    for attempt in (attempt for r in story.rounds for attempt in r.attempts):
-        if attempt.decision is not None and attempt.decision.ruling in ("accept", "edit"):
-            current = attempt.settled
-    return current
-
-
-def _row(r: Round, session: Session) -> View:
-    attempts = [_attempt(attempt, r.base) for attempt in r.attempts]
-    return _row_of(r.number, f"Round {r.number}", r.base, _critique(r), attempts)
-
-
-def _row_of(
-    number: int,
-    name: str,
-    base: Draft | None,
-    critique: View | None,
-    attempts: list[View],
-    *,
-    single: bool = False,
-) -> View:
-    return {
-        "number": number,
-        "name": name,
-        "single": single,
-        "base": _draft(base) if base else None,
-        "critique": critique,
-        "attempts": attempts,
-    }
-
-
-def _draft(draft: Draft, before: Draft | None = None) -> View:
-    return {
-        "text": draft.text,
-        "by": draft.by,
-        "flags": list(draft.flags),
-        "scores": [_score(score, before) for score in draft.scores],
-    }
-
-
-def _score(score: Score, before: Draft | None) -> View:
-    old = before.score(score.scorer) if before else None
-    same = old is not None and old.condition == score.condition
-    known = same and old is not None and old.value is not None and score.value is not None
-    change = (
-        score.value - old.value
-        if known and old and old.value is not None and score.value is not None
-        else None
+    return (
+        f"{counted(spent.calls, 'call')} · {tokens}{uncounted} · {spent.seconds:.1f} s of model time{money}"
     )
-    details = ", ".join(f"{name} {value:.4g}" for name, value in score.details)
-    return {
-        "label": LABELS.get(score.scorer, score.scorer),
-        "help": f"{HELP.get(score.scorer, score.scorer)}.",
-        "value": score.value,
-        "change": change,
-        "why": score.why,
-        "condition": score.condition,
-        "details": f"({details})" if details else "",
-    }
 
 
-def _attempt(attempt: Attempt, base: Draft) -> View:
-    proposed = _draft(attempt.proposed, base)
-    pieces = diff(base.text, attempt.proposed.text)
-    return {
-        "proposed": {**proposed, "diff": [[piece.kind, piece.text] for piece in pieces]},
-        "verdict": f"Gate: {attempt.verdict.reason}" if attempt.verdict else "",
-        "ruling": attempt.decision.ruling if attempt.decision else "",
-        "ruled": _ruled(attempt.decision) if attempt.decision else "",
-        "written": _draft(attempt.written, base) if attempt.written else None,
-    }
-
-
-RULINGS = {
-    "accept": "Accepted",
-    "reject": "Not accepted",
-    "edit": "Replaced by a text of their own",
-    "retry": "Asked again",
-    "stop": "Stopped",
-}
-
-
-def _ruled(decision: Decision) -> str:
-    why = f": {decision.note or decision.why}" if decision.note or decision.why else ""
-    return f"{RULINGS[decision.ruling]} by {decision.by}{why}"
-
-
-def _critique(r: Round) -> View | None:
-    if r.critique is None:
-        return {"raw": r.raw_critique, "points": [], "verdict": "", "ruled": ""} if r.raw_critique else None
-    agreed = r.agreed.points if r.agreed else None
-    kept = r.critique.points if agreed is None else agreed
-    points = [_point(p, kept=p in kept) for p in r.critique.points]
-    points += [_point(p, kept=True) for p in kept if p not in r.critique.points]
-    return {
-        "raw": r.critique.raw,
-        "points": points,
-        "verdict": _verdict_words(r.critique),
-        "ruled": _critique_ruling(r.agreed) if r.agreed else "",
-    }
-
-
-def _critique_ruling(decision: Decision) -> str:
-    if decision.ruling != "accept":
-        return _ruled(decision)
-    chosen = "" if decision.points is None else f": {_count(len(decision.points), 'point')} followed"
-    return f"Agreed by {decision.by}{chosen}"
-
-
-def _verdict_words(critique: Critique) -> str:
-    verdict = {
-        True: "The critic says: done.",
-        False: "The critic says: revise.",
-        None: "The critic gave no verdict.",
-    }
-    form = "" if critique.structured else " Its free text was taken as one point."
-    return verdict[critique.done] + form
-
-
-def _point(point: Point, *, kept: bool) -> View:
-    return {
-        "problem": point.problem,
-        "action": point.action,
-        "quote": point.quote,
-        "severity": point.severity,
-        "by": point.by,
-        "kept": kept,
-    }
+def _nearly(spent: Spent, budget: Budget) -> str:
+    """The parts of the budget that are nearly spent, in words, or ""."""
+    parts = (
+        ("calls", spent.calls, budget.calls),
+        ("tokens", spent.tokens, budget.tokens),
+        ("seconds", spent.seconds, budget.seconds),
+        ("money", spent.money, budget.money),
+    )
+    near = [
+        f"{used:,.6g} of {limit:,g} {what}" for what, used, limit in parts if limit and used >= NEARLY * limit
+    ]
+    return f"The budget is nearly spent: {', '.join(near)}." if near else ""
 
 
 # -- gates and the end --------------------------------------------------------------------------
@@ -271,12 +143,13 @@ def _point(point: Point, *, kept: bool) -> View:
 def _gate(waiting: Request | None) -> View | None:
     if isinstance(waiting, CritiqueGate):
         critique = waiting.critique
-        hint = "Tick the points that the revision shall follow. You can edit them and add your own."
+        hint = "Tick the points that the revision shall follow. Edit them, weigh them, add your own."
         return {
             "kind": "critique",
             "done": bool(critique.done),
-            "hint": f"{_verdict_words(critique)} {hint}",
-            "points": [_point(point, kept=True) for point in critique.points],
+            "hint": f"{critic_verdict(critique)} {hint}",
+            "text": waiting.draft.text,
+            "points": [point_view(point, kept=True) for point in critique.points],
         }
     if isinstance(waiting, RevisionGate):
         return {"kind": "revision", "text": waiting.proposed.text}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from pathlib import Path
 
 import gradio as gr
 
@@ -13,36 +14,7 @@ MODES = (
     ("Run without me", "auto"),
 )
 
-_BOARD = """
-<div class="rd-board" data-state="empty">
-  <div class="rd-connection" role="status"></div>
-  <div class="rd-message" role="alert"></div>
-  <div class="rd-welcome">
-    <h2>Refine a text, step by step</h2>
-    <p>Paste a text on the left and say what to do with it. A model writes a first draft, criticises it and
-    revises it, round by round, side by side with scores. You decide which points of a critique count, and
-    which revision is kept. Every step is saved.</p>
-    <p>Try one of these. They run on the starter model, which is small: it shows how Redraft works, not how
-    well a text can be refined.</p>
-    <div class="rd-examples">@examples@</div>
-  </div>
-  <div class="rd-head">
-    <h1 class="rd-title"></h1>
-    <div class="rd-doing" aria-live="polite"></div>
-    <div class="rd-notice" aria-live="polite"></div>
-    <div class="rd-problem" role="alert"></div>
-    <div class="rd-figures"></div>
-    <div class="rd-controls">
-      <button type="button" class="rd-stop">Stop</button>
-      <button type="button" class="rd-continue rd-primary">Continue</button>
-      <label>Who decides <select class="rd-mode">@modes@</select></label>
-    </div>
-    <ul class="rd-notes"></ul>
-  </div>
-  <div class="rd-rounds"></div>
-  <section class="rd-outcome" aria-label="Outcome"></section>
-</div>
-"""
+_BOARD = (Path(__file__).parent.parent / "assets" / "web" / "board.html").read_text(encoding="utf-8")
 
 
 def board(examples: Sequence[str]) -> gr.HTML:

@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.config import Endpoint
-from core.engine import Finished, HistoryMismatch, Pending, Place
-from core.export import document, to_html, to_json, to_markdown
-from core.history import tell
+from core.export import Form, export
 from core.models.catalog import Models
 from core.models.protocol import Notice
-from core.preset_schema import PresetError
 from core.presets import Preset
 from core.workbench import Workbench
 
@@ -41,25 +38,15 @@ def say_notice(event: object) -> None:
         say(event.text)
 
 
-def exported(tools: Tools, session_id: str, form: str) -> str:
+def exported(tools: Tools, session_id: str, form: Form) -> str:
+    """The session in that form; says where it can only be read any more."""
     session = tools.bench.store.load(session_id)
-    place = _place(tools, session_id)
-    waiting = place.request if isinstance(place, Pending) else None
-    story = tell(session.steps, waiting, source=session.task.input, price=session.recipe.settings.price)
-    outcome = place.outcome if isinstance(place, Finished) else None
-    if form == "json":
-        return to_json(document(session, place, story))
-    return to_markdown(session, outcome, story) if form == "md" else to_html(session, outcome, story)
-
-
-def _place(tools: Tools, session_id: str) -> Place | None:
-    """Where the session stands; None where it can only be read any more."""
-    try:
-        return tools.bench.place(tools.bench.store.load(session_id))
-    except (HistoryMismatch, PresetError) as error:
-        say(f"note: {error}")
-        return None
+    place, problem = tools.bench.readable_place(session)
+    if problem:
+        say(f"note: {problem}")
+    return export(session, place, form)
 
 
 def print_session(tools: Tools, session_id: str, as_json: bool) -> None:
+    """The session on standard output: one JSON document, or Markdown to read."""
     print(exported(tools, session_id, "json" if as_json else "md"), flush=True)

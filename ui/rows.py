@@ -1,0 +1,227 @@
+"""The rounds of a session as the board shows them: drafts, critiques, revisions and their marks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.diff import diff, visible
+from core.domain import Critique, Decision, Draft, Point, Score, Settings
+from core.history import Attempt, Round, Story
+from core.scoring.catalog import SCORERS
+from core.steps import Measure, Request, Step
+
+View = dict[str, Any]
+
+LABELS = {
+    "logprob": "logprob",
+    "generation_logprob": "logprob as generated",
+    "self_evaluation": "self-evaluation",
+    "heuristic": "heuristic",
+}
+HELP = {
+    **SCORERS,
+    "generation_logprob": "how likely its tokens were when they were written (mean); never used by a gate",
+}
+RULINGS = {
+    "accept": "Accepted",
+    "reject": "Not accepted",
+    "edit": "Replaced by a text of their own",
+    "hunks": "Accepted in part",
+    "retry": "Asked again",
+    "stop": "Stopped",
+}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What drafts need to know of their session to be shown."""
+
+    settings: Settings
+    steps: Sequence[Step]
+    tokens: Mapping[str, tuple[int, ...]]
+
+    def draft(self, draft: Draft, before: Draft | None = None) -> View:
+        """A draft with its marks; scores change against `before`."""
+        return {
+            "text": draft.text,
+            "by": draft.by,
+            "flags": list(draft.flags),
+            "scores": [_score(score, before) for score in draft.scores],
+            "heat": [{"step": step, "label": self._source(step)} for step in self.tokens.get(draft.text, ())],
+        }
+
+    def _source(self, step: int) -> str:
+        measured = isinstance(self.steps[step].request, Measure)
+        return "given the task alone" if measured else "as generated"
+
+    def row(self, r: Round) -> View:
+        """One round."""
+        last = r.attempts[-1].proposed if r.attempts else None
+        return {
+            "number": r.number,
+            "name": f"Round {r.number}",
+            "single": False,
+            "base": {**self.draft(r.base), "pieces": _pieces(r.base.text, last.text) if last else None},
+            "replaced": [self.draft(draft) for draft in r.replaced],
+            "critique": _critique(r),
+            "attempts": [self._attempt(attempt, r.base) for attempt in r.attempts],
+        }
+
+    def only(self, draft: Draft | None, name: str, *, single: bool) -> View:
+        """A row that has no critique yet, or never will."""
+        base = {**self.draft(draft), "pieces": None} if draft else None
+        row = {"number": 1, "name": name, "single": single, "base": base, "replaced": []}
+        return {**row, "critique": None, "attempts": []}
+
+    def _attempt(self, attempt: Attempt, base: Draft) -> View:
+        written = attempt.written
+        return {
+            "proposed": {
+                **self.draft(attempt.proposed, base),
+                "pieces": _pieces(base.text, attempt.proposed.text),
+            },
+            "verdict": f"Gate: {attempt.verdict.reason}" if attempt.verdict else "",
+            "ruling": attempt.decision.ruling if attempt.decision else "",
+            "ruled": ruled(attempt.decision) if attempt.decision else "",
+            "written": {**self.draft(written, base), "pieces": _pieces(base.text, written.text)}
+            if written
+            else None,
+            "gate": attempt.gate,
+        }
+
+
+def _score(score: Score, before: Draft | None) -> View:
+    details = ", ".join(f"{name} {value:.4g}" for name, value in score.details)
+    return {
+        "label": LABELS.get(score.scorer, score.scorer),
+        "help": f"{HELP.get(score.scorer, score.scorer)}.",
+        "value": score.value,
+        "change": _change(score, before.score(score.scorer) if before else None),
+        "why": score.why,
+        "condition": score.condition,
+        "details": f"({details})" if details else "",
+    }
+
+
+def _change(new: Score, old: Score | None) -> float | None:
+    """The difference, where both are known and the scorer's condition is one and the same for all texts."""
+    if old is None or old.condition != new.condition or new.scorer == "generation_logprob":
+        return None
+    return None if new.value is None or old.value is None else new.value - old.value
+
+
+def _pieces(old: str, new: str) -> list[list[Any]]:
+    """The diff as [kind, number of the change, [[characters, symbol], ...]]; same pieces have number -1."""
+    pieces: list[list[Any]] = []
+    number, before = -1, "same"
+    found = diff(old, new)
+    for place, piece in enumerate(found):
+        if piece.kind != "same" and (before, piece.kind) != ("removed", "added"):
+            number += 1
+        before = piece.kind
+        same = piece.kind == "same"
+        marks = [(piece.text, "")] if same else _marks(piece.text, last=place >= len(found) - 2)
+        pieces.append([piece.kind, -1 if same else number, [list(mark) for mark in marks]])
+    return pieces
+
+
+def _marks(text: str, *, last: bool) -> list[tuple[str, str]]:
+    """What can't be seen in a changed piece, by symbols: all of it where the change is space alone.
+
+    Between other pieces a single space at an edge is an ordinary one.
+    """
+    if not text.strip():
+        return list(visible(text, every_space=True))
+    before, after = "x", "" if last else "x"
+    marks = list(visible(before + text + after))
+    first, first_symbol = marks[0]
+    marks[0] = (first[1:], first_symbol)
+    if after:
+        final, final_symbol = marks[-1]
+        marks[-1] = (final[:-1], final_symbol)
+    return [mark for mark in marks if mark[0]]
+
+
+def ruled(decision: Decision) -> str:
+    """A ruling in words."""
+    count = f" ({counted(len(decision.hunks), 'change')})" if decision.ruling == "hunks" else ""
+    why = f": {decision.note or decision.why}" if decision.note or decision.why else ""
+    return f"{RULINGS[decision.ruling]}{count} by {decision.by}{why}"
+
+
+def counted(number: int, what: str) -> str:
+    """A number with its noun."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _critique(r: Round) -> View | None:
+    if r.critique is None:
+        plain: View = {"raw": r.raw_critique, "points": [], "verdict": "", "ruled": "", "gate": None}
+        return plain if r.raw_critique else None
+    agreed = r.agreed.points if r.agreed else None
+    kept = r.critique.points if agreed is None else agreed
+    points = [point_view(p, kept=p in kept) for p in r.critique.points]
+    points += [point_view(p, kept=True) for p in kept if p not in r.critique.points]
+    return {
+        "raw": r.critique.raw,
+        "points": points,
+        "verdict": critic_verdict(r.critique),
+        "ruled": _agreement(r.agreed) if r.agreed else "",
+        "gate": r.gate,
+    }
+
+
+def _agreement(decision: Decision) -> str:
+    if decision.ruling != "accept":
+        return ruled(decision)
+    chosen = "" if decision.points is None else f": {counted(len(decision.points), 'point')} followed"
+    return f"Agreed by {decision.by}{chosen}"
+
+
+def critic_verdict(critique: Critique) -> str:
+    """What the critic concluded, and how it said so."""
+    verdict = {
+        True: "The critic says: done.",
+        False: "The critic says: revise.",
+        None: "The critic gave no verdict.",
+    }
+    form = "" if critique.structured else " Its free text was taken as one point."
+    return verdict[critique.done] + form
+
+
+def point_view(point: Point, *, kept: bool) -> View:
+    """A point of a critique."""
+    return {
+        "problem": point.problem,
+        "action": point.action,
+        "quote": point.quote,
+        "severity": point.severity,
+        "by": point.by,
+        "kept": kept,
+    }
+
+
+def rows(drawing: Drawing, story: Story, waiting: Request | None, *, direct: bool) -> list[View]:
+    """All rounds, the one that is only beginning included."""
+    rounds = list(story.rounds)
+    begins = waiting is not None and waiting.round and (not rounds or rounds[-1].number != waiting.round)
+    if begins and waiting is not None:
+        rounds.append(Round(waiting.round, story.current or Draft("")))
+    if not rounds:
+        return [drawing.only(story.first, "Draft" if direct else "Round 1", single=direct)]
+    return [drawing.row(r) for r in rounds]
+
+
+def chart(story: Story, scorer: str | None) -> View | None:
+    """The gate's score by round: each text's value, whether it was kept, and the best so far."""
+    if scorer is None or story.first is None:
+        return None
+    points = [{"round": 0, "value": story.first.value(scorer), "kept": True}]
+    for r in story.rounds:
+        for attempt in r.attempts:
+            kept = attempt.decision is not None and attempt.decision.ruling in ("accept", "edit", "hunks")
+            points.append({"round": r.number, "value": attempt.settled.value(scorer), "kept": kept})
+    known = [point for point in points if point["value"] is not None]
+    return {"scorer": LABELS.get(scorer, scorer), "points": known} if len(known) > 1 else None
