@@ -31,11 +31,13 @@ from core.workbench import Workbench
 from ui import history, refine
 from ui.guard import Guard
 from ui.history_routes import history_routes
+from ui.model_routes import model_routes
 from ui.session_routes import session_routes
 
 WEB = Path(__file__).parent.parent / "assets" / "web"
 STYLES = '<link rel="stylesheet" href="/web/style.css"><link rel="stylesheet" href="/web/history.css">'
-REFINE = STYLES + '<script type="module" src="/web/board.js"></script>'
+MODELS = '<link rel="stylesheet" href="/web/models.css"><script type="module" src="/web/models.js"></script>'
+REFINE = STYLES + MODELS + '<script type="module" src="/web/board.js"></script>'
 HISTORY = STYLES + '<script type="module" src="/web/history.js"></script>'
 
 
@@ -69,6 +71,7 @@ def make_app(bench: Workbench, models: Models, presets: dict[str, Preset], perso
     app.add_middleware(Guard)
     app.include_router(session_routes(bench, runs, models, person))
     app.include_router(history_routes(bench, runs))
+    app.include_router(model_routes(models))
     app.mount("/web", StaticFiles(directory=WEB))
     app.add_api_route("/history", _with_slash)
     _mount(app, history.build(), "/history", HISTORY)

@@ -103,3 +103,14 @@ def _report(
         condition,
         summary(scored).mean if scored else None,
     )
+
+
+def hub_trouble() -> str:
+    """Why the hub that local models come from can't be reached, "" if it can. Blocks for some seconds."""
+    from core.models import hub
+
+    try:
+        hub._check_reachable()
+    except OSError as error:
+        return str(getattr(error, "reason", error))
+    return ""
