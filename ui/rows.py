@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.diff import diff, visible
+from core.diff import Piece, diff, visible
 from core.domain import Critique, Decision, Draft, Point, Score, Settings
 from core.history import Attempt, Round, Story
 from core.scoring.catalog import SCORERS
@@ -122,9 +122,15 @@ def _pieces(old: str, new: str) -> list[list[Any]]:
             number += 1
         before = piece.kind
         same = piece.kind == "same"
-        marks = [(piece.text, "")] if same else _marks(piece.text, last=place >= len(found) - 2)
+        marks = [(piece.text, "")] if same else _marks(piece.text, last=_ends(found[place:]))
         pieces.append([piece.kind, -1 if same else number, [list(mark) for mark in marks]])
     return pieces
+
+
+def _ends(pieces: Sequence[Piece]) -> bool:
+    """Whether nothing of its own text follows the first of these pieces."""
+    kind = pieces[0].kind
+    return not any(piece.kind in ("same", kind) for piece in pieces[1:])
 
 
 def _marks(text: str, *, last: bool) -> list[tuple[str, str]]:

@@ -52,7 +52,7 @@ def theme() -> gr.themes.Base:
         button_primary_background_fill="*primary_700",
         button_primary_background_fill_hover="*primary_800",
         button_primary_background_fill_dark="*primary_700",
-        button_primary_background_fill_hover_dark="*primary_600",
+        button_primary_background_fill_hover_dark="*primary_800",
         block_info_text_color="*neutral_500",
         block_info_text_color_dark="*neutral_300",
     )

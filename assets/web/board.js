@@ -323,15 +323,22 @@ class Board {
   }
 }
 
-// What is typed into the task form is kept too, until a session is made of it.
-const keepTyped = () => {
-  for (const id of ["text", "instruction"]) {
-    const box = document.querySelector(`#${id} textarea`);
-    if (!box) continue;
-    const saved = choices.get(`form:${id}`, "");
-    if (saved && !box.value && !new URL(location).searchParams.get("session")) { box.value = saved; box.dispatchEvent(new Event("input", { bubbles: true })); }
-    box.addEventListener("input", () => choices.set(`form:${id}`, box.value));
-  }
+// What is typed into the task form is kept too, until a session is made of it. The form's boxes may
+// come after the board, and are Gradio's: they take a value by an input event.
+const FORM = ["text", "instruction"];
+const keepTyped = (signal) => {
+  document.addEventListener("input", (event) => {
+    const id = FORM.find((name) => event.target.closest?.(`#${name}`));
+    if (id) choices.set(`form:${id}`, event.target.value);
+  }, { signal });
+  if (!new URL(location).searchParams.get("session")) for (const id of FORM) restore(id, 50);
+};
+const restore = (id, tries) => {
+  const saved = choices.get(`form:${id}`, ""), box = document.querySelector(`#${id} textarea`);
+  if (!saved || (box && box.value)) return;
+  if (!box) { if (tries) setTimeout(() => restore(id, tries - 1), 100); return; }
+  box.value = saved;
+  box.dispatchEvent(new Event("input", { bubbles: true }));
 };
 
 window.redraftBoard = (element, props, trigger, watch) => {
@@ -344,14 +351,14 @@ window.redraftBoard = (element, props, trigger, watch) => {
     const session = (props.value || {}).session || null;
     if (session && new URL(location).searchParams.get("session") !== session) {
       board.goTo(session);
-      for (const id of ["text", "instruction"]) choices.set(`form:${id}`, "");
+      for (const id of FORM) choices.set(`form:${id}`, "");
     } else board.open(session);
   };
   window.addEventListener("popstate", () => location.reload(), { signal: leaving.signal });
   listen(board, leaving.signal);
   watch("value", followValue);
   followValue();
-  keepTyped();
+  keepTyped(leaving.signal);
   root.dataset.ready = "1";
   root.redraft = board;  // for a look from the browser's console
 };

@@ -64,6 +64,10 @@ class RefinePage:
         expect(row.get_by_role("button", name="Accept", exact=True)).to_be_visible()
         return row
 
+    def at_revision_with(self, button: str) -> None:
+        """Wait for a revision gate whose first button reads so."""
+        expect(self.button(button)).to_be_visible()
+
     def row(self, number: int) -> Locator:
         return self.board.locator(".rd-round").nth(number - 1)
 

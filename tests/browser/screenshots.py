@@ -30,7 +30,7 @@ TEXTS = (
 CRITIQUES = (
     '- [major] "it was decided that" | hides who decided | write "we"\n'
     '- [minor] "would be postponed" | a long word for moving | write "moved"\nVERDICT: revise',
-    '- [minor] "Because of bad weather, we" | can be said in fewer words | let the weather act\nVERDICT: revise',
+    '- [minor] "Because of bad weather, we" | takes too many words | let the weather act\nVERDICT: revise',
 )
 
 

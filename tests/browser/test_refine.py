@@ -270,22 +270,6 @@ def test_another_sites_page_can_decide_nothing(server: Server, watched: Watched)
     assert answer.status == 403
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [380, 1440])
-def test_nothing_overflows(server: Server, watched: Watched, width: int, theme: str) -> None:
-    page = watched.page()
-    page.set_viewport_size({"width": width, "height": 800})
-    tab = RefinePage(page, server.url).open(f"?__theme={theme}")
-    assert overflow(page) <= 0
-    tab.fill("W" * 300 + " and some words.")
-    tab.start()
-    tab.at_critique()
-    assert overflow(page) <= 0
-    tab.press("Revise with the ticked points")
-    tab.at_revision()
-    assert overflow(page) <= 0
-
-
 def overflow(page: Page) -> int:
     """Pixels that the page is wider than its window."""
     found: int = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
