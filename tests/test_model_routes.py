@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -20,8 +21,15 @@ from starlette.types import Message
 
 from core.config import ConfigError, read_config
 from core.models.catalog import Models
+from core.models.protocol import ModelError
+from core.scoring.catalog import scorer_opener
+from core.workbench import Stop, Workbench
+from storage.database import open_database
+from storage.store import SqlStore
+from tests.benches import recipe
 from tests.fake_chat import Chat
 from tests.fault_server import Ask, FaultServer, Play, body, refusal
+from tests.values import TASK
 from ui.model_routes import Limits, model_routes
 
 KEY = "sk-CANARY-123"
@@ -419,3 +427,21 @@ def test_a_key_is_in_no_answer_no_log_and_no_file(
     assert (here.home / "endpoints.json").is_file() and caplog.text
     assert leaks(here, caplog.text + repr(vars(here.models)["_endpoints"])) == []
     assert leaks(here, f"...{base64.b64encode(b'user:' + KEY.encode()).decode()}...") != []
+
+
+@pytest.mark.parametrize("answer", [telling, Chat()])
+def test_a_key_is_not_in_the_database_of_sessions_that_ran_on_it(
+    here: House, answer: Callable[[Ask], Play], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    store = SqlStore(open_database(f"sqlite:///{here.home}/redraft.db"))
+    bench = Workbench(store, here.models.open, scorer_opener(here.models.open))
+    with FaultServer(answer) as server:
+        here.add(server.url)
+        session = bench.start(TASK, replace(recipe(), model="mine:tiny-chat"), "auto")
+        with contextlib.suppress(ModelError):  # the one that refuses
+            asyncio.run(bench.advance(session, lambda _: None, Stop()))
+        assert f"Bearer {KEY}" in {authorization(ask) for ask in server.asks}
+    kept = store.load(session)
+    assert kept.steps or "Wrong key" in kept.problem
+    assert leaks(here, f"{caplog.text}{kept}") == []
