@@ -10,14 +10,12 @@ import unicodedata
 
 from core.domain import Task
 
-# Letters with their accents, and what stands in for a plain quote or dash in a word processor.
+# A letter's accents, and what stands in for a plain quote or dash in a word processor.
 _ACCENTS = re.compile("[\u0300-\u036f]")
-_TYPOGRAPHY = str.maketrans(
-    {
-        **dict.fromkeys("‘’‚‛′‹›`´", "'"),
-        **dict.fromkeys("“”„‟″«»", '"'),
-        **dict.fromkeys("‐‒–—―−", "-"),
-    }
+_TYPOGRAPHY = (
+    (re.compile("[‘’‚‛′‹›`´]"), "'"),
+    (re.compile("[“”„‟″«»]"), '"'),
+    (re.compile("[‐‒–—―−]"), "-"),
 )
 # Format, control and private characters, and the selectors that only choose a letter's look.
 _UNSEEN = ("Cf", "Cc", "Cs", "Co")
@@ -26,14 +24,21 @@ _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 def plain(text: str) -> str:
     """The text in small letters, without accents, unseen characters and typography, on one line."""
-    one_line = " ".join(text.translate(_TYPOGRAPHY).split())
+    one_line = " ".join(_typed(text).split())
     if one_line.isascii() and one_line.isprintable():
         return one_line.lower()
     apart = unicodedata.normalize("NFKD", one_line)
     bare = _SELECTORS.sub("", _ACCENTS.sub("", apart))
-    seen = "".join(char for char in bare if unicodedata.category(char) not in _UNSEEN)
-    folded = unicodedata.normalize("NFKC", seen.casefold()).translate(_TYPOGRAPHY)
-    return " ".join(folded.split())
+    unseen = {ord(char): None for char in set(bare) if unicodedata.category(char) in _UNSEEN}
+    seen = bare.translate(unseen) if unseen else bare
+    return " ".join(_typed(unicodedata.normalize("NFKC", seen.casefold())).split())
+
+
+def _typed(text: str) -> str:
+    """The text with the quotes and dashes of a keyboard."""
+    for fancy, usual in _TYPOGRAPHY:
+        text = fancy.sub(usual, text)
+    return text
 
 
 def searchable(title: str, task: Task) -> str:
