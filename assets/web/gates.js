@@ -2,7 +2,7 @@
 import { button, el } from "./dom.js";
 import { merged } from "./texts.js";
 
-const SEVERITIES = [["major", "major: must be met"], ["minor", "minor"], ["unstated", "not weighed"]];
+const SEVERITIES = [["major", "major"], ["minor", "minor"], ["unstated", "not weighed"]];
 
 // A text box in a panel below the buttons; what is typed is kept until it is sent.
 const typing = (board, panel, { label, value, key, send, act, rows = 6 }) => {
@@ -30,9 +30,9 @@ const pointEditor = (point, index, count, { keep, move }) => {
     SEVERITIES.map(([value, label]) => el("option", { value, selected: point.severity === value }, label)));
   const shift = (by, label, arrow) => button(arrow, () => move(index, by), { class: "rd-small", "aria-label": `Move point ${index + 1} ${label}`,
     disabled: index + by < 0 || index + by >= count });
-  return el("li", {}, el("div", { class: "rd-tick" }, el("label", {}, tick, point.quote ? el("q", {}, point.quote) : `Point ${index + 1}`),
+  return el("li", {}, el("div", { class: "rd-tick" }, el("label", {}, tick, ` Point ${index + 1}`),
     weight, shift(-1, "up", "↑"), shift(1, "down", "↓")),
-  field("problem", "What is wrong", 2), field("action", "What to do", 1));
+  point.quote && el("q", {}, point.quote), field("problem", "What is wrong", 2), field("action", "What to do", 1));
 };
 
 export const critiqueGate = (board, gate) => {
