@@ -129,9 +129,9 @@ class Drawer {
     return this.tests.get(name);
   }
 
-  // A button that the focus finds again after the list was drawn anew.
-  act(words, name, run, attributes = {}) {
-    return button(words, run, { "aria-label": `${words} ${name}`, "data-keep": `${words} ${name}`, ...attributes });
+  // A button that says to what it belongs, and that the focus finds again after the list was drawn anew.
+  act(words, rest, run, attributes = {}) {
+    return button(words, run, { "aria-label": words + rest, "data-keep": words + rest, ...attributes });
   }
 
   row(name, about) {
@@ -141,9 +141,9 @@ class Drawer {
       el("span", { class: "rd-model-name" }, name), chosen ? el("span", { class: "rd-model-chosen" }, "chosen") : null,
       about ? el("p", { class: "rd-models-hint" }, about) : null,
       el("div", { class: "rd-buttons" },
-        this.act("Use", name, () => this.use(name), { class: "rd-use", "aria-pressed": String(chosen) }),
-        this.act("Test", name, () => test.run()),
-        this.own.includes(name) ? this.act("Take off the list", name, () => this.dropOwn(name)) : null),
+        this.act("Use", ` ${name}`, () => this.use(name), { class: "rd-use", "aria-pressed": String(chosen) }),
+        this.act("Test", ` ${name}`, () => test.run()),
+        this.own.includes(name) ? this.act("Take off the list", `: ${name}`, () => this.dropOwn(name)) : null),
       test.panel);
   }
 
@@ -156,17 +156,17 @@ class Drawer {
       el("h4", {}, endpoint.name), el("p", { class: "rd-models-hint" }, endpoint.base_url),
       el("p", { class: "rd-models-hint" }, this.keyWords(endpoint)),
       el("div", { class: "rd-buttons" },
-        this.act("List models of", endpoint.name, () => this.fetchModels(endpoint.name)),
-        endpoint.added ? this.act("Remove", endpoint.name, () => this.remove(endpoint.name)) : null),
+        this.act("List its models", `: ${endpoint.name}`, () => this.fetchModels(endpoint.name)),
+        endpoint.added ? this.act("Remove", ` ${endpoint.name}`, () => this.remove(endpoint.name)) : null),
       el("p", { class: "rd-failed" }, this.said.get(endpoint.name) || ""),
       this.keyField(endpoint), rows.length ? el("ul", {}, rows.map((name) => this.row(name))) : null,
       this.picker(endpoint, listed));
   }
 
-  keyWords({ name, key, key_env, added }) {
+  keyWords({ key, key_env, added }) {
     if (key === "known") return "Its key is known.";
     if (key === "none") return "No key was entered.";
-    return added ? "Its key was forgotten at the restart: enter its key again." : `No key is known: set ${key_env}, or enter its key. (${name} is of the configuration.)`;
+    return added ? "Its key was forgotten at the restart: enter its key again." : `No key is known: set ${key_env}, or enter its key.`;
   }
 
   keyField(endpoint) {
@@ -179,7 +179,7 @@ class Drawer {
     field.addEventListener("keydown", (e) => { if (e.key === "Enter") send(); });
     return el("details", { class: "rd-models-more", open: endpoint.key === "missing" && endpoint.added },
       el("summary", {}, "Enter its key"), el("label", {}, `Key of ${endpoint.name} `, field),
-      this.act("Take the key of", endpoint.name, send));
+      this.act("Take this key", ` for ${endpoint.name}`, send));
   }
 
   picker(endpoint, listed) {
@@ -189,7 +189,7 @@ class Drawer {
     field.addEventListener("keydown", (e) => { if (e.key === "Enter") add(); });
     const words = listed.length > FEW ? `One of its ${listed.length} models ` : `Another model of ${endpoint.name} `;
     return el("div", { class: "rd-picker" }, el("label", {}, words, field),
-      el("datalist", { id }, endpoint.models.map((model) => el("option", { value: model }))), this.act("Add a model of", endpoint.name, add));
+      el("datalist", { id }, endpoint.models.map((model) => el("option", { value: model }))), this.act("Add to the list", `: a model of ${endpoint.name}`, add));
   }
 
   // -- endpoints ----------------------------------------------------------------------------
