@@ -18,7 +18,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -118,7 +118,12 @@ def by_transformers(folder: Path) -> Way:
         began = time.perf_counter()
         with torch.inference_mode():
             out = model.generate(
-                **ids, do_sample=True, temperature=TEMPERATURE, max_new_tokens=TOKENS, pad_token_id=0
+                **ids,
+                do_sample=True,
+                temperature=TEMPERATURE,
+                max_new_tokens=TOKENS,
+                min_new_tokens=TOKENS,
+                pad_token_id=0,
             )
         return out.shape[1] - ids["input_ids"].shape[1], time.perf_counter() - began
 
@@ -131,7 +136,7 @@ def long_answers(way: Way) -> list[int]:
     return list(islice(numbers, TURNS))
 
 
-def interleaved(ways: Mapping[str, Way], numbers: Sequence[int]) -> dict[str, list[float]]:
+def interleaved(ways: dict[str, Way], numbers: Sequence[int]) -> dict[str, list[float]]:
     """The tokens a second of each way at each prompt, the ways taking turns, also at who begins."""
     found: dict[str, list[float]] = {name: [] for name in ways}
     for turn, number in enumerate(numbers):
