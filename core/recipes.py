@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from core.domain import Budget, Feedback, GateRule, HistoryRule, Price, Recipe, Sampling, Settings
 from core.models.protocol import Capabilities
@@ -59,6 +59,17 @@ def make_recipe(
         price=price,
     )
     return Recipe(wishes.strategy, preset.text, model, settings)
+
+
+def reseeded(recipe: Recipe) -> Recipe:
+    """The recipe with a newly drawn seed where it has one."""
+    settings = recipe.settings
+    if settings.sampling.seed is None:
+        return recipe
+    seed = secrets.randbelow(LARGEST_SEED)
+    sampling = replace(settings.sampling, seed=seed)
+    critique = replace(settings.critique_sampling, seed=seed)
+    return replace(recipe, settings=replace(settings, sampling=sampling, critique_sampling=critique))
 
 
 def _scorer(preset: Preset, capabilities: Capabilities, wishes: Wishes) -> str | None:

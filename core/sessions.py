@@ -55,7 +55,7 @@ class UnknownSession(Exception):
     """There is no session of this id."""
 
     def __init__(self, session_id: str) -> None:
-        super().__init__(f"There is no session {session_id!r}. `history list` shows those that there are.")
+        super().__init__(f"There is no session {session_id!r}; the history lists those that there are.")
 
 
 class Store(Protocol):

@@ -19,6 +19,7 @@ from core.gates import POLICY, ruling
 from core.models.protocol import Delta, Happening, Listener, Model, ModelError, Reply, Restart
 from core.preset_schema import PresetError
 from core.presets import Prompts, load_preset
+from core.recipes import reseeded
 from core.scoring.protocol import Scorer
 from core.sessions import Session, StaleStep, Store
 from core.steps import (
@@ -160,6 +161,13 @@ class Workbench:
             raise GateClosed("Nothing waits for a decision here.")
         check_decision(place.request, decision)
         self.store.append(session_id, position, Step(place.request, Ruled(decision)))
+
+    def again(self, session_id: str) -> str:
+        """A new session on the same task with another seed, so that its first draft is another; its id."""
+        copy = self.store.fork(session_id, 0)
+        sampled = reseeded(self.store.load(copy).recipe)
+        self.store.set_recipe(copy, sampled, 0)
+        return copy
 
     def undo(self, session_id: str) -> str:
         """A new session that stands before the last ruling of a person, else of the policy; its id.

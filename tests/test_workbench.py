@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.checks import BadDecision, BadTask
-from core.domain import Decision, Point, Recipe, Task
+from core.domain import Decision, Point, Recipe, Sampling, Task
 from core.engine import Finished, Pending, Place
 from core.models.protocol import Delta, ModelError
 from core.sessions import StaleStep
@@ -245,3 +245,16 @@ def test_a_family_is_all_forks_of_forks(tmp_path: Path) -> None:
     for each in (root, child, grandchild):
         assert [s.id for s in bench.store.family(each)] == [root, child, grandchild]
     assert [s.id for s in bench.store.family(other)] == [other]
+
+
+def test_another_first_draft_is_a_new_session_with_another_seed(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, ["A good meal.", "Another meal."])
+    made_by = recipe(strategy="direct", scorer=None)
+    seeded = replace(made_by, settings=replace(made_by.settings, sampling=Sampling(seed=7)))
+    first = bench.new("auto", seeded)
+    advance(bench, first)
+    second = bench.again(first)
+    advance(bench, second)
+    assert bench.store.load(second).parent == (first, 0)
+    seeds = [asked.sampling.seed for asked in bench.model.asks]
+    assert seeds[0] == 7 and seeds[1] != 7

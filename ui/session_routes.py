@@ -135,6 +135,13 @@ def session_routes(bench: Workbench, runs: Runs, models: Models, person: str) ->
     async def fork(session_id: str, body: ForkBody) -> JSONResponse:
         return JSONResponse(await _answer(lambda: {"session": bench.store.fork(session_id, body.position)}))
 
+    @router.post("/again")
+    async def again(session_id: str) -> JSONResponse:
+        answer = await _answer(lambda: {"session": bench.again(session_id)})
+        if "session" in answer:
+            runs.start(answer["session"])
+        return JSONResponse(answer)
+
     @router.post("/undo")
     async def undo(session_id: str) -> JSONResponse:
         return JSONResponse(await _answer(lambda: {"session": bench.undo(session_id)}))

@@ -200,7 +200,8 @@ class Board {
     const open = (kind) => (here && this.parts.gate && this.parts.gate.kind === kind ? { ...this.parts.gate, position: head.position } : null);
     node.querySelector(".rd-round-name").textContent = row.name;
     node.classList.toggle("rd-single", row.single);
-    redraw(cell("base", "body"), [row.base, row.replaced], () => row.base && [this.replaced(row.replaced), baseDraft(this.session, row.base)]);
+    redraw(cell("base", "body"), [row.base, row.replaced], () => row.base && [this.replaced(row.replaced), baseDraft(this.session, row.base),
+      row.number === 1 && button("Another first draft", () => this.branch("again", {}), { class: "rd-small", title: "A new session on the same task; this one stays as it is" })]);
     redraw(cell("critique", "body"), row.critique, (critique) => critique && this.critique(critique));
     redraw(cell("critique", "gate"), open("critique"), (gate) => gate && critiqueGate(this, gate));
     this.drawRevisions(cell("revision", "body"), cell("revision", "gate"), row.attempts, open("revision"));
