@@ -17,6 +17,12 @@ window.redraftRoles = () => {
   return Object.fromEntries(ROLES.filter((role) => typeof kept[role] === "string" && kept[role]).map((role) => [role, kept[role]]));
 };
 
+// Enter in a field does what its button does. Not the usual thing as well: that would press whatever
+// button has the focus afterwards.
+const onEnter = (field, act) => field.addEventListener("keydown", (e) => {
+  if (e.key === "Enter" && !e.isComposing) { e.preventDefault(); act(); }
+});
+
 const isLocal = (name) => /^(hf|gguf):./.test(name);
 
 async function ask(path, body) {
@@ -100,6 +106,7 @@ class Drawer {
     keep("models", this.own);
     this.draw();
     this.say(`${name} is no longer in the list.`);
+    this.root.querySelector("summary").focus();
   }
 
   // -- drawing ------------------------------------------------------------------------------
@@ -176,7 +183,7 @@ class Drawer {
       if (!answer.lost) field.value = "";
       if (this.take(answer)) this.say(`The key of ${endpoint.name} is known until the server stops.`);
     };
-    field.addEventListener("keydown", (e) => { if (e.key === "Enter") send(); });
+    onEnter(field, send);
     return el("details", { class: "rd-models-more", open: endpoint.key === "missing" && endpoint.added },
       el("summary", {}, "Enter its key"), el("label", {}, `Key of ${endpoint.name} `, field),
       this.act("Take this key", ` for ${endpoint.name}`, send));
@@ -186,7 +193,7 @@ class Drawer {
     const id = `rd-models-of-${endpoint.name}`;
     const field = el("input", { type: "text", list: id, autocomplete: "off", spellcheck: "false" });
     const add = () => { if (field.value.trim()) this.addOwn(`${endpoint.name}:${field.value.trim()}`); };
-    field.addEventListener("keydown", (e) => { if (e.key === "Enter") add(); });
+    onEnter(field, add);
     const words = listed.length > FEW ? `One of its ${listed.length} models ` : `Another model of ${endpoint.name} `;
     return el("div", { class: "rd-picker" }, el("label", {}, words, field),
       el("datalist", { id }, endpoint.models.map((model) => el("option", { value: model }))), this.act("Add to the list", `: a model of ${endpoint.name}`, add));
@@ -218,8 +225,7 @@ class Drawer {
       if (usual && !name.value) name.value = usual.dataset.name;
     });
     this.part("add-send").addEventListener("click", () => this.add());
-    for (const field of this.part("models-add").querySelectorAll("input"))
-      field.addEventListener("keydown", (e) => { if (e.key === "Enter") this.add(); });
+    for (const field of this.part("models-add").querySelectorAll("input")) onEnter(field, () => this.add());
   }
 
   async add() {
@@ -250,7 +256,7 @@ class Drawer {
     };
     example();
     kind.addEventListener("change", () => { example(); if (name.value === kind.options[0].dataset.example) name.value = ""; });
-    name.addEventListener("keydown", (e) => { if (e.key === "Enter") add(); });
+    onEnter(name, add);
     this.part("local-add").addEventListener("click", add);
     this.part("models-local").addEventListener("toggle", () => this.lookForHub(kind, name, example));
   }
