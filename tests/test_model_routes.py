@@ -1,101 +1,35 @@
-"""The model routes against endpoints that behave and that don't; and that a key is found nowhere."""
+"""The model routes against endpoints that behave and that don't."""
 
 from __future__ import annotations
 
 import asyncio
-import base64
-import contextlib
 import json
-import logging
 import threading
-from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote, quote_plus
 
-import fastapi
-import httpx
 import pytest
 from starlette.types import Message
 
-from core.config import ConfigError, read_config
-from core.models.catalog import Models
-from core.models.protocol import ModelError
-from core.scoring.catalog import scorer_opener
-from core.workbench import Stop, Workbench
-from storage.database import open_database
-from storage.store import SqlStore
-from tests.benches import recipe
+from core.config import ConfigError
 from tests.fake_chat import Chat
 from tests.fault_server import Ask, FaultServer, Play, body, refusal
-from tests.values import TASK
-from ui.model_routes import Limits, model_routes
+from tests.model_house import (
+    KEY,
+    House,
+    authorization,
+    chat_fixture,
+    house,
+    house_fixture,
+    html,
+    leaks,
+    telling,
+)
+from ui.model_routes import Limits
 
-KEY = "sk-CANARY-123"
+__all__ = ["chat_fixture", "house_fixture"]
+
 ENVIRONMENT_KEY = "sk-CANARY-456"
-Json = dict[str, Any]
-
-
-@dataclass
-class House:
-    """A server's model routes on a data folder; every answer is remembered as it went out."""
-
-    home: Path
-    models: Models
-    app: fastapi.FastAPI
-    said: list[bytes]
-
-    def ask(self, path: str = "", sent: object = None, *, raw: bytes | None = None) -> Json:
-        """The last line of the answer to a POST of `sent`, or to a GET."""
-
-        async def call() -> httpx.Response:
-            transport = httpx.ASGITransport(app=self.app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
-                if sent is None and raw is None:
-                    return await client.get(f"/api/models{path}")
-                return await client.post(f"/api/models{path}", content=raw or json.dumps(sent))
-
-        answer = asyncio.run(call())
-        assert answer.status_code == 200
-        self.said.append(answer.content)
-        found: Json = json.loads(answer.content.splitlines()[-1], parse_constant=pytest.fail)
-        return found
-
-    def add(self, url: str, key: str = KEY, **more: object) -> Json:
-        return self.ask("/endpoints", {"name": "mine", "base_url": url, "key": key, **more})
-
-    def endpoint(self, name: str = "mine") -> Json:
-        return next(each for each in self.ask()["endpoints"] if each["name"] == name)
-
-
-def house(home: Path, limits: Limits | None = None, **environment: str) -> House:
-    """The routes as after a start of the server."""
-    environment = {"REDRAFT_HOME": str(home), **environment}
-    models = Models(read_config(environment), environment)
-    app = fastapi.FastAPI()
-    app.include_router(model_routes(models, limits))
-    return House(home, models, app, [])
-
-
-@pytest.fixture(name="here")
-def house_fixture(tmp_path: Path) -> House:
-    return house(tmp_path)
-
-
-@pytest.fixture
-def chat() -> Iterator[FaultServer]:
-    with FaultServer(Chat()) as server:
-        yield server
-
-
-def authorization(ask: Ask) -> str:
-    return next((value for name, value in ask.headers.items() if name.lower() == "authorization"), "")
-
-
-def telling(ask: Ask) -> Play:
-    """Refuses, and repeats all that it was sent."""
-    return refusal(f"Wrong key: {authorization(ask)} at {ask.path}", 401)
 
 
 # -- endpoints ------------------------------------------------------------------------------
@@ -186,48 +120,6 @@ def test_an_endpoint_of_the_configuration_is_neither_replaced_nor_removed(
     assert b"hush" not in b"".join(here.said)
 
 
-REFUSED = [
-    ({"base_url": "ftp://host/v1"}, "An address begins with http"),
-    ({"base_url": "http://"}, "An address begins with http"),
-    ({"base_url": "http://[half/v1"}, "An address begins with http"),
-    ({"base_url": "http://host/v 1"}, "An address begins with http"),
-    ({"base_url": f"http://user:{KEY}@host/v1"}, "user name or password"),
-    ({"base_url": f"http://host/v1?api_key={KEY}"}, "looks like a key"),
-    ({"base_url": f"http://host/v1?x={KEY}"}, "looks like a key"),
-    ({"base_url": f"http://host/{KEY}/v1"}, "looks like a key"),
-    ({"base_url": "http://host/hush-hush-hush/v1", "key": "hush-hush-hush"}, "The key stands in"),
-    ({"name": KEY}, "looks like a key"),
-    ({"name": "hush-hush-hush", "key": "hush-hush-hush"}, "The key stands in"),
-    ({"name": "openai"}, "none of starter, openai, hf, gguf"),
-    ({"name": "a:b"}, "letters, digits"),
-    ({"name": ""}, "letters, digits"),
-    ({"key": f"{KEY} {KEY}"}, "holds blanks"),
-    ({"key": [KEY]}, "key: "),
-    ({"base_url": None}, "base_url: "),
-    ({"context_tokens": 0}, "whole number"),
-    ({"price": {"prompt": -1, "completion": 1}}, "price takes"),
-    ({"price": {"prompt": 1}}, "price.completion: "),
-]
-
-
-@pytest.mark.parametrize(("wrong", "words"), REFUSED)
-def test_what_cannot_be_kept_is_refused_in_words_that_repeat_no_key(
-    here: House, wrong: Json, words: str
-) -> None:
-    good = {"name": "mine", "base_url": "http://127.0.0.1:9/v1", "key": KEY}
-    refused = here.ask("/endpoints", {**good, **wrong})
-    assert words in refused["error"]
-    assert leaks(here, "") == [] and b"hush-hush" not in b"".join(here.said)
-    assert not (here.home / "endpoints.json").exists()
-
-
-@pytest.mark.parametrize("raw", [b"", b"{", f'{{"key": "{KEY}"'.encode(), f'["{KEY}"]'.encode(), b"\xff"])
-def test_a_body_that_is_none_is_refused_in_words(here: House, raw: bytes) -> None:
-    for path in ("/endpoints", "/endpoints/openai/key", "/check"):
-        assert here.ask(path, raw=raw or b" ")["error"]
-    assert leaks(here, "") == []
-
-
 def test_a_data_folder_that_cannot_be_written_changes_nothing(here: House) -> None:
     (here.home / "endpoints.json").mkdir()
     assert "could not be kept" in here.add("http://127.0.0.1:9/v1")["error"]
@@ -248,11 +140,6 @@ def test_a_file_of_endpoints_that_is_none_is_named(here: House, text: str) -> No
 
 
 # -- endpoints that don't behave ------------------------------------------------------------
-
-
-def html(_: Ask) -> Play:
-    page = b"<html><title>Sign in</title><script>alert(1)</script></html>"
-    return Play([page], headers={"Content-Type": "text/html"})
 
 
 def without_list(ask: Ask) -> Play:
@@ -390,58 +277,3 @@ def test_the_hub_that_is_switched_off_is_said_to_be(here: House, monkeypatch: py
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert "HF_HUB_OFFLINE" in here.ask("/hub")["trouble"]
-
-
-# -- the key --------------------------------------------------------------------------------
-
-
-def encoded(secret: str) -> set[bytes]:
-    """A secret as it is, URL-encoded, and in base64 (the part that no neighbour changes)."""
-    raw = secret.encode()
-    shifted = [base64.b64encode(b"x" * shift + raw)[4 if shift else 0 : -4] for shift in range(3)]
-    return {raw, quote(secret, safe="").encode(), quote_plus(secret).encode(), *shifted}
-
-
-def leaks(here: House, log: str) -> list[bytes]:
-    files = [path for path in here.home.rglob("*") if path.is_file()]
-    everything = b"\n".join([log.encode(), *here.said, *(path.read_bytes() for path in files)])
-    return [form for form in encoded(KEY) if form in everything]
-
-
-@pytest.mark.parametrize("answer", [telling, Chat(), html, lambda ask: body({"error": authorization(ask)})])
-def test_a_key_is_in_no_answer_no_log_and_no_file(
-    here: House, answer: Callable[[Ask], Play], caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    with FaultServer(answer) as server:
-        here.add(server.url)
-        for path, sent in (
-            ("/endpoints/mine/list", {}),
-            ("/check", {"name": "mine:tiny-chat"}),
-            ("/endpoints/mine/key", {"key": KEY}),
-            ("/check", {"name": "mine:another"}),
-            ("", None),
-        ):
-            here.ask(path, sent)
-        assert f"Bearer {KEY}" in {authorization(ask) for ask in server.asks}
-    assert (here.home / "endpoints.json").is_file() and caplog.text
-    assert leaks(here, caplog.text + repr(vars(here.models)["_endpoints"])) == []
-    assert leaks(here, f"...{base64.b64encode(b'user:' + KEY.encode()).decode()}...") != []
-
-
-@pytest.mark.parametrize("answer", [telling, Chat()])
-def test_a_key_is_not_in_the_database_of_sessions_that_ran_on_it(
-    here: House, answer: Callable[[Ask], Play], caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    store = SqlStore(open_database(f"sqlite:///{here.home}/redraft.db"))
-    bench = Workbench(store, here.models.open, scorer_opener(here.models.open))
-    with FaultServer(answer) as server:
-        here.add(server.url)
-        session = bench.start(TASK, replace(recipe(), model="mine:tiny-chat"), "auto")
-        with contextlib.suppress(ModelError):  # the one that refuses
-            asyncio.run(bench.advance(session, lambda _: None, Stop()))
-        assert f"Bearer {KEY}" in {authorization(ask) for ask in server.asks}
-    kept = store.load(session)
-    assert kept.steps or "Wrong key" in kept.problem
-    assert leaks(here, f"{caplog.text}{kept}") == []

@@ -6,6 +6,7 @@ Knows models as the protocol has them, and of endpoints that they can be asked w
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from http.client import HTTPException
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from core.domain import Message, Sampling, Token
@@ -111,6 +112,6 @@ def hub_trouble() -> str:
 
     try:
         hub._check_reachable()
-    except OSError as error:
+    except (OSError, ValueError, HTTPException) as error:  # ValueError: HF_ENDPOINT is no address
         return str(getattr(error, "reason", error))
     return ""
