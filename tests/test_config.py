@@ -29,13 +29,12 @@ def test_without_a_file_there_are_defaults(tmp_path: Path) -> None:
     assert config.endpoints == (Endpoint("openai", OPENAI, "OPENAI_API_KEY"),)
 
 
-def test_the_usual_data_folder_is_the_persons() -> None:
-    home = read_config({}, None).home if not _has_own_file() else None
-    assert home in (None, Path.home() / ".local" / "share" / "redraft")
-
-
-def _has_own_file() -> bool:
-    return (Path.home() / ".local" / "share" / "redraft" / "config.toml").exists()
+def test_the_usual_data_folder_is_in_the_persons_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert read_config({}).home == tmp_path / ".local" / "share" / "redraft"
+    assert read_config({"REDRAFT_HOME": "~/x"}).home == tmp_path / "x"
 
 
 def test_everything_that_a_file_can_say(tmp_path: Path) -> None:
