@@ -56,6 +56,7 @@ class Live:
         """Take in what happened and wake those who watch."""
         if isinstance(event, Delta):
             self.text += event.text if event.index == 0 else ""
+            self.notice = "" if event.text else self.notice
         elif isinstance(event, Restart):
             self._begin_passage()
         elif isinstance(event, Notice):
@@ -145,7 +146,7 @@ class Runs:
             log.exception("run of session %s", session_id)
             live.problem = BUG
         finally:
-            live.task, live.doing = None, None
+            live.task, live.doing, live.notice = None, None, ""
             live.changed()
 
     async def _until_left_alone(self, session_id: str, live: Live, stop: Stop) -> None:
