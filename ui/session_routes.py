@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fastapi import APIRouter
@@ -39,6 +39,7 @@ REFUSALS = (
     UnknownModel,
     UnknownSession,
 )
+Answer = dict[str, Any]
 LONGEST_POINT = 20_000
 EXPORT_TYPES = {
     "json": "application/json",
@@ -94,89 +95,123 @@ class SettingsBody(BaseModel):
 
 def session_routes(bench: Workbench, runs: Runs, models: Models, person: str) -> APIRouter:
     """The session routes; `person` is who rules on this server."""
+    routes = _Routes(bench, runs, models, person, Views(bench, runs))
     router = APIRouter(prefix="/api/sessions/{session_id}")
-    views = Views(bench, runs)
+    for path, read in (
+        ("/events", routes.events),
+        ("/export", routes.export),
+        ("/family", routes.family),
+        ("/tokens", routes.tokens),
+        ("/tokens/{index}", routes.alternatives),
+    ):
+        router.add_api_route(path, read, methods=["GET"], response_model=None)
+    for path, act in (
+        ("/decisions", routes.decide),
+        ("/mode", routes.mode),
+        ("/run", routes.run),
+        ("/stop", routes.stop),
+        ("/settings", routes.settings),
+        ("/fork", routes.fork),
+        ("/again", routes.again),
+        ("/undo", routes.undo),
+    ):
+        router.add_api_route(path, act, methods=["POST"], response_model=None)
+    return router
 
-    @router.get("/events")
-    async def events(session_id: str) -> StreamingResponse:
+
+@dataclass(frozen=True)
+class _Routes:
+    bench: Workbench
+    runs: Runs
+    models: Models
+    person: str
+    views: Views
+
+    # -- reading ----------------------------------------------------------------------------
+
+    async def events(self, session_id: str) -> StreamingResponse:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(views.stream(session_id), media_type="text/event-stream", headers=headers)
+        stream = self.views.stream(session_id)
+        return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
-    @router.post("/decisions")
-    async def decide(session_id: str, body: DecisionBody) -> JSONResponse:
-        decision = _decision(body, person)
-        return await _then_run(runs, session_id, lambda: bench.decide(session_id, body.position, decision))
-
-    @router.post("/mode")
-    async def mode(session_id: str, body: ModeBody) -> JSONResponse:
-        return await _then_run(runs, session_id, lambda: bench.store.set_mode(session_id, body.mode))
-
-    @router.post("/run")
-    async def run(session_id: str) -> JSONResponse:
-        return await _then_run(runs, session_id, lambda: bench.store.mode(session_id))
-
-    @router.post("/stop")
-    async def stop(session_id: str) -> JSONResponse:
-        stopped = runs.stop(session_id, person)
-        return JSONResponse({} if stopped else {"error": "Nothing is running here any more."})
-
-    @router.post("/settings")
-    async def settings(session_id: str, body: SettingsBody) -> JSONResponse:
-        def change() -> None:
-            for name in filter(None, (body.model, *(body.models or {}).values())):
-                models.open(name)
-            bench.change(session_id, lambda recipe: _altered(recipe, body))
-
-        answer = await _answer(change)
-        runs.refresh(session_id)
-        return JSONResponse(answer)
-
-    @router.post("/fork")
-    async def fork(session_id: str, body: ForkBody) -> JSONResponse:
-        return JSONResponse(await _answer(lambda: {"session": bench.store.fork(session_id, body.position)}))
-
-    @router.post("/again")
-    async def again(session_id: str) -> JSONResponse:
-        answer = await _answer(lambda: {"session": bench.again(session_id)})
-        if "session" in answer:
-            runs.start(answer["session"])
-        return JSONResponse(answer)
-
-    @router.post("/undo")
-    async def undo(session_id: str) -> JSONResponse:
-        return JSONResponse(await _answer(lambda: {"session": bench.undo(session_id)}))
-
-    @router.get("/export")
-    async def export(session_id: str, form: Form) -> Response:
+    async def export(self, session_id: str, form: Form) -> Response:
         try:
-            text = await asyncio.to_thread(_exported, bench, session_id, form)
+            text = await asyncio.to_thread(_exported, self.bench, session_id, form)
         except UnknownSession as refusal:
             return JSONResponse({"error": str(refusal)}, status_code=404)
         name = f"attachment; filename=session-{session_id[:8]}.{form}"
         return Response(text, media_type=EXPORT_TYPES[form], headers={"Content-Disposition": name})
 
-    @router.get("/family")
-    async def family(session_id: str) -> JSONResponse:
-        return JSONResponse(await _answer(lambda: {"sessions": family_view(bench, session_id)}))
+    async def family(self, session_id: str) -> Answer:
+        return await _answer(lambda: {"sessions": family_view(self.bench, session_id)})
 
-    @router.get("/tokens")
-    async def tokens(session_id: str, step: int) -> JSONResponse:
-        def read() -> dict[str, Any]:
-            found = _tokens(bench, session_id, step)
+    async def tokens(self, session_id: str, step: int) -> Answer:
+        def read() -> Answer:
+            found = _tokens(self.bench, session_id, step)
             return {"texts": [t.text for t in found], "logprobs": [t.logprob for t in found]}
 
-        return JSONResponse(await _answer(read))
+        return await _answer(read)
 
-    @router.get("/tokens/{index}")
-    async def alternatives(session_id: str, step: int, index: int) -> JSONResponse:
-        def read() -> dict[str, Any]:
-            found = _tokens(bench, session_id, step)
+    async def alternatives(self, session_id: str, step: int, index: int) -> Answer:
+        def read() -> Answer:
+            found = _tokens(self.bench, session_id, step)
             wanted = found[index].alternatives if 0 <= index < len(found) else ()
             return {"alternatives": [[a.text, a.logprob] for a in wanted]}
 
-        return JSONResponse(await _answer(read))
+        return await _answer(read)
 
-    return router
+    # -- deciding ---------------------------------------------------------------------------
+
+    async def decide(self, session_id: str, body: DecisionBody) -> Answer:
+        decision = _decision(body, self.person)
+        return await self._then_run(
+            session_id, lambda: self.bench.decide(session_id, body.position, decision)
+        )
+
+    async def mode(self, session_id: str, body: ModeBody) -> Answer:
+        return await self._then_run(session_id, lambda: self.bench.store.set_mode(session_id, body.mode))
+
+    async def run(self, session_id: str) -> Answer:
+        return await self._then_run(session_id, lambda: self.bench.store.mode(session_id))
+
+    async def stop(self, session_id: str) -> Answer:
+        stopped = self.runs.stop(session_id, self.person)
+        return {} if stopped else {"error": "Nothing is running here any more."}
+
+    async def settings(self, session_id: str, body: SettingsBody) -> Answer:
+        def change() -> None:
+            for name in filter(None, (body.model, *(body.models or {}).values())):
+                self.models.open(name)
+            self.bench.change(session_id, lambda recipe: _altered(recipe, body))
+
+        answer = await _answer(change)
+        self.runs.refresh(session_id)
+        return answer
+
+    async def fork(self, session_id: str, body: ForkBody) -> Answer:
+        return await _answer(lambda: {"session": self.bench.store.fork(session_id, body.position)})
+
+    async def again(self, session_id: str) -> Answer:
+        answer = await _answer(lambda: {"session": self.bench.again(session_id)})
+        if "session" in answer:
+            self.runs.start(answer["session"])
+        return answer
+
+    async def undo(self, session_id: str) -> Answer:
+        return await _answer(lambda: {"session": self.bench.undo(session_id)})
+
+    async def _then_run(self, session_id: str, work: Callable[[], object]) -> Answer:
+        """Do the work, then let the session run on; a refusal shows every page the truth again."""
+
+        def done() -> None:
+            work()
+
+        answer = await _answer(done)
+        if "error" in answer:
+            self.runs.refresh(session_id)
+        else:
+            self.runs.start(session_id)
+        return answer
 
 
 def _exported(bench: Workbench, session_id: str, form: Form) -> str:
@@ -195,20 +230,6 @@ async def _answer(work: Callable[[], Any]) -> dict[str, Any]:
         return await asyncio.to_thread(work) or {}
     except REFUSALS as refusal:
         return {"error": str(refusal)}
-
-
-async def _then_run(runs: Runs, session_id: str, work: Callable[[], object]) -> JSONResponse:
-    """Do the work, then let the session run on; a refusal shows every page the truth again."""
-
-    def done() -> None:
-        work()
-
-    answer = await _answer(done)
-    if "error" in answer:
-        runs.refresh(session_id)
-    else:
-        runs.start(session_id)
-    return JSONResponse(answer)
 
 
 def _decision(body: DecisionBody, person: str) -> Decision:

@@ -99,9 +99,10 @@ class SelfEvaluation:
 
     def __init__(self, model: Model, *, alternatives: int = 5) -> None:
         self._model = model
-        # At temperature 1 with nothing cut off, a backend that reports the probabilities after sampling
-        # reports the model's own. More alternatives than five are refused by some endpoints.
-        self._sampling = Sampling(temperature=1.0, top_p=1.0, max_tokens=1, top_logprobs=alternatives)
+        # One seed for all, so that a session's seed gives the same session again. At temperature 1 with
+        # nothing cut off, a backend that reports the probabilities after sampling reports the model's own.
+        # More alternatives than five are refused by some endpoints.
+        self._sampling = Sampling(temperature=1.0, top_p=1.0, max_tokens=1, seed=0, top_logprobs=alternatives)
 
     @property
     def name(self) -> str:

@@ -21,6 +21,10 @@ from ui.cli.common import DONE, FAILED, Tools, print_session, say
 
 def refine(tools: Tools, args: argparse.Namespace) -> int:
     """Start a session, or go on with one, and run it to its end."""
+    if args.resume and args.text:
+        raise BadTask(
+            "--resume goes on with a session as it is: give it no text. A new text makes a new session."
+        )
     if args.resume:
         session_id = args.resume
         tools.bench.store.load(session_id)
