@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-import regex  # type: ignore[import-untyped]
+import regex
 
 from core.diff import Piece, apply_hunks, diff, hunks, line_ends_only, similar, tokens, visible
 

@@ -36,11 +36,11 @@ def build(bench: Workbench, runs: Runs, models: Models, presets: Mapping[str, Pr
         with gr.Row(elem_id="refine"):
             with gr.Column(scale=1, min_width=300, elem_id="task"):
                 form = task_form(models, presets)
-                drawer = models_drawer.drawer()
                 start = gr.Button("Start", variant="primary", elem_id="start")
                 message = gr.Textbox(
                     "", visible=False, interactive=False, show_label=False, elem_id="message", lines=2
                 )
+                drawer = models_drawer.drawer()
             with gr.Column(scale=3, min_width=320):
                 board = widgets.board([_label(task) for _, task in examples])
         _wire(_Handlers(bench, runs, models, presets, examples), page, form, start, message, board, drawer)

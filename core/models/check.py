@@ -111,7 +111,7 @@ def hub_trouble() -> str:
     from core.models import hub
 
     try:
-        hub._check_reachable()
+        hub.check_reachable()
     except (OSError, ValueError, HTTPException) as error:  # ValueError: HF_ENDPOINT is no address
         return str(getattr(error, "reason", error))
     return ""

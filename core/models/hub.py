@@ -53,13 +53,13 @@ def _cached_or_fetched(fetch: Callable[..., Path], what: str, say: Say) -> Path:
     except OSError:  # not in the cache, or not all of it
         say(f"downloading {what} from the Hugging Face hub, once")
     try:
-        _check_reachable()
+        check_reachable()
         return fetch(tqdm_class=_progress(say), etag_timeout=5)
     except (HTTPError, OSError, ValueError) as error:  # the hub's own errors are among these
         raise ModelError(_plainly(what, error), retryable=True) from error
 
 
-def _check_reachable() -> None:
+def check_reachable() -> None:
     """Find out in seconds that there is no network: the hub's client would retry for half a minute.
 
     Raises OSError.

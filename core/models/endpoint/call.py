@@ -140,4 +140,5 @@ async def model_names(wire: Wire) -> list[str]:
     body = _whole(text)
     rows = body.get("data") or body.get("models")
     found = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
-    return [str(row.get("id") or row.get("name") or row.get("model")) for row in found]
+    names = (row.get("id") or row.get("name") or row.get("model") for row in found)
+    return [str(name) for name in names if name]

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     Holder = AsyncGenerator[openai.AsyncOpenAI, None]
 
+SHORTEST_SECRET = 6
+"""Shorter words are dummies such as "x" and "none", and stand in ordinary text."""
 HIDDEN = "[hidden]"
 SENT = ("host", "accept", "accept-encoding", "connection", "content-type", "content-length", "user-agent")
 
@@ -86,8 +88,8 @@ class Endpoint:
     def _secrets(self) -> list[str]:
         words = [self.key, self.credentials, *self.credentials.split(":", 1), self.query]
         words += [value for _, value in parse_qsl(self.query)]
-        words += [value for value in self.headers.values() if len(value) >= 8]
-        forms = {form for word in words if len(word) >= 3 for form in _forms(word)}
+        words += [value for value in self.headers.values() if len(value) >= SHORTEST_SECRET]
+        forms = {form for word in words if len(word) >= SHORTEST_SECRET for form in _forms(word)}
         return sorted(forms, key=len, reverse=True)
 
 
