@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from core.domain import Critique, Decision, Draft, Price, Token, Verdict
+from core.drafts import GIVEN_CRITIQUE, GIVEN_TASK, by_hand, draft_from
 from core.fences import text_of
 from core.gates import PUTS_IN_PLACE
 from core.models.protocol import Reply
@@ -26,7 +27,6 @@ from core.steps import (
     Ruled,
     Step,
 )
-from core.work import GIVEN_CRITIQUE, GIVEN_TASK, by_hand, draft_from
 
 
 @dataclass(frozen=True)

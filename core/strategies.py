@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from core.domain import Critique, Draft, Settings, Task
 from core.engine import Moves
-from core.work import NO_CRITIQUE, Ended, Prompting, Work
+from core.prompting import Prompting
+from core.work import NO_CRITIQUE, Ended, Work
 
 
 def direct(task: Task, prompting: Prompting, settings: Settings) -> Moves:

@@ -8,29 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from core import conversation, gates
 from core.conversation import Exchange, chat
-from core.detect import flags
-from core.diff import apply_hunks
 from core.domain import (
     Critique,
     Decision,
     Draft,
-    Feedback,
     Message,
     Outcome,
-    Point,
     Role,
     Sampling,
     Settings,
     Task,
     Verdict,
 )
-from core.fences import text_of
+from core.drafts import GIVEN_CRITIQUE, GIVEN_TASK, by_hand, draft_from
 from core.models.protocol import Reply
-from core.scoring.logprob import generation_logprob
+from core.prompting import Prompting
 from core.spending import Spent
 from core.steps import (
     Answer,
@@ -47,34 +43,6 @@ from core.steps import (
 
 T = TypeVar("T")
 Verb = Generator[Request, Answer, T]
-
-
-class Prompting(Protocol):
-    """The words of a preset: what to ask, and how to read what comes back."""
-
-    def system_and_task(self, task: Task, step_by_step: bool = False) -> tuple[Message, ...]:
-        """The beginning of every prompt; ends with the person's task."""
-        ...
-
-    def critique_request(
-        self, task: Task, *, feedback: Feedback, kept_reason: str = "", current: str = ""
-    ) -> str:
-        """The turn that asks for a critique of the text that stands last in the chat."""
-        ...
-
-    def revise_request(
-        self, task: Task, *, feedback: Feedback, points: Sequence[Point], note: str = ""
-    ) -> str:
-        """The turn that asks for a revision after the critique."""
-        ...
-
-    def render_points(self, points: Sequence[Point]) -> str:
-        """Agreed points in the form in which the critic writes them."""
-        ...
-
-    def read_critique(self, task: Task, raw: str) -> Critique:
-        """A critic's reply as points and verdict."""
-        ...
 
 
 class Ended(Exception):
@@ -98,26 +66,6 @@ class Agreement:
 
 
 NO_CRITIQUE = Agreement("", Critique((), None, ""))
-
-GIVEN_TASK = "given the task prompt alone"
-GIVEN_CRITIQUE = "given the task, the earlier drafts and the critique"
-
-
-def draft_from(reply: Reply, number: int, source: str, condition: str) -> Draft:
-    """The draft that a reply's first completion holds, with its flags."""
-    completion = reply.completions[0]
-    text = text_of(completion.text, source)
-    found = flags(text, finish=completion.finish, source=source)
-    score = generation_logprob(completion.tokens, condition)
-    return Draft(text, round=number, flags=found, scores=(replace(score, tokens=()),))
-
-
-def by_hand(current: Draft, proposed: Draft, decision: Decision) -> Draft:
-    """What a person made of a revision: their own text, or the changes of it that they took over."""
-    if decision.ruling == "edit":
-        return Draft(decision.text or "", by=decision.by, round=proposed.round)
-    text = apply_hunks(current.text, proposed.text, set(decision.hunks))
-    return Draft(text, by=f"{proposed.by}, in part by {decision.by}", round=proposed.round)
 
 
 class Work:

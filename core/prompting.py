@@ -1,0 +1,36 @@
+"""What strategies need of a preset: its requests, and how its critics are read. Knows no YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from core.domain import Critique, Feedback, Message, Point, Task
+
+
+class Prompting(Protocol):
+    """The words of a preset: what to ask, and how to read what comes back."""
+
+    def system_and_task(self, task: Task, step_by_step: bool = False) -> tuple[Message, ...]:
+        """The beginning of every prompt; ends with the person's task."""
+        ...
+
+    def critique_request(
+        self, task: Task, *, feedback: Feedback, kept_reason: str = "", current: str = ""
+    ) -> str:
+        """The turn that asks for a critique of the text that stands last in the chat."""
+        ...
+
+    def revise_request(
+        self, task: Task, *, feedback: Feedback, points: Sequence[Point], note: str = ""
+    ) -> str:
+        """The turn that asks for a revision after the critique."""
+        ...
+
+    def render_points(self, points: Sequence[Point]) -> str:
+        """Agreed points in the form in which the critic writes them."""
+        ...
+
+    def read_critique(self, task: Task, raw: str) -> Critique:
+        """A critic's reply as points and verdict."""
+        ...
