@@ -116,10 +116,13 @@ def _fetch(config: Config, name: str, report: Callable[[str], None]) -> None:
 def _serve(tools: Tools, args: argparse.Namespace) -> int:
     import uvicorn
 
+    from ui.guard import LOOPBACK
     from ui.server import make_app
 
-    app = make_app(tools.bench, tools.models, dict(tools.presets), tools.person)
     host, port = getattr(args, "host", "127.0.0.1"), getattr(args, "port", 7860)
+    # On loopback the names are known; who listens on other addresses may go by any.
+    names = LOOPBACK | set(getattr(args, "allow_host", [])) if host in LOOPBACK else None
+    app = make_app(tools.bench, tools.models, dict(tools.presets), tools.person, names)
     print(f"Redraft is at http://{host}:{port}/", flush=True)
     # Pages hold their event streams open; a server that is told to end does not wait for them.
     uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1)
@@ -139,6 +142,13 @@ def parser() -> argparse.ArgumentParser:
     serve = commands.add_parser("serve", help="serve the pages (default)")
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     serve.add_argument("--port", type=int, default=7860, help="port to listen on (default: %(default)s)")
+    serve.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a name of this server besides localhost, such as a proxy in front of it uses (repeatable)",
+    )
     _refine_arguments(commands.add_parser("refine", help="refine a text", epilog=EPILOG,
                       formatter_class=argparse.RawDescriptionHelpFormatter))  # fmt: skip
     _history_arguments(commands.add_parser("history", help="list, show and export sessions"))

@@ -27,26 +27,39 @@ POLICY = "; ".join(
 )
 
 
-class Guard:
-    """Refuses what another site's page sends; tells browsers what pages of this app may do."""
+LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+
+class Guard:
+    """Refuses what another site's page sends; tells browsers what pages of this app may do.
+
+    `hosts` are the names under which the app may be asked for, None is any. Without them a page of
+    another site could have its own name point to this machine, and would then be of this site.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str] | None = None) -> None:
+        self._app, self._hosts = app, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One ASGI call. Streams pass through as they come; a page is held until it is whole."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-        elif _foreign(Headers(scope=scope)):
-            refusal = JSONResponse({"error": "This was sent by a page of another site."}, status_code=403)
-            await refusal(scope, receive, send)
+        elif refusal := self._refusal(Headers(scope=scope)):
+            await JSONResponse({"error": refusal}, status_code=403)(scope, receive, send)
         else:
             await self._app(scope, receive, _Sender(send))
 
-
-def _foreign(headers: Headers) -> bool:
-    origin = headers.get("origin")
-    return origin is not None and urlsplit(origin).netloc != headers.get("host")
+    def _refusal(self, headers: Headers) -> str:
+        host = headers.get("host", "")
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != host:
+            return "This was sent by a page of another site."
+        name = urlsplit(f"//{host}").hostname or ""
+        if self._hosts is not None and name not in self._hosts:
+            return (
+                f"This server does not go by the name {name}. Start it with --allow-host {name} if it shall."
+            )
+        return ""
 
 
 class _Sender:

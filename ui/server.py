@@ -58,8 +58,14 @@ def theme() -> gr.themes.Base:
     )
 
 
-def make_app(bench: Workbench, models: Models, presets: dict[str, Preset], person: str) -> fastapi.FastAPI:
-    """The whole web app."""
+def make_app(
+    bench: Workbench,
+    models: Models,
+    presets: dict[str, Preset],
+    person: str,
+    hosts: frozenset[str] | None = None,
+) -> fastapi.FastAPI:
+    """The whole web app; `hosts` are the names it goes by (ui.guard.Guard)."""
     runs = Runs(bench)
 
     @asynccontextmanager
@@ -68,7 +74,7 @@ def make_app(bench: Workbench, models: Models, presets: dict[str, Preset], perso
         await runs.close()
 
     app = fastapi.FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
-    app.add_middleware(Guard)
+    app.add_middleware(Guard, hosts=hosts)
     app.include_router(session_routes(bench, runs, models, person))
     app.include_router(history_routes(bench, runs))
     app.include_router(model_routes(models))
