@@ -11,10 +11,11 @@ import pytest
 
 from core.domain import Message, Sampling, Token
 from core.models import transformers_local
+from core.models.decoding import Draw
 from core.models.hardware import dtype_name
 from core.models.hub import _cached_or_fetched, _progress
 from core.models.protocol import Delta, Happening, ModelError, Notice
-from core.models.transformers_local import TransformersModel
+from core.models.transformers_local import TransformersModel, _Writer
 from tests.tiny_model import sentencepiece_tokenizer, write_model
 
 PROMPT = [Message("user", "hello world, the food")]
@@ -255,3 +256,33 @@ def test_download_progress_is_told_in_megabytes(monkeypatch: pytest.MonkeyPatch)
     bar.update(3_000_000)
     bar.close()
     assert said == ["downloading: 1 of 4 MB", "downloading: 4 of 4 MB"]
+
+
+class Spelt:
+    """Pieces whose ids are positions in a list of texts."""
+
+    def __init__(self, *texts: str) -> None:
+        self.texts = texts
+
+    def piece(self, number: int, *, first: bool = False) -> bytes:
+        return self.texts[number].encode()
+
+
+def test_thinking_is_told_from_the_answer_and_not_streamed() -> None:
+    texts = ("<think>", "Let me add.", "</think>", "\n\n", "The sum", " is 8.")
+    writer = _Writer(0, Spelt(*texts), finish="stop")  # type: ignore[arg-type]
+    streamed = [writer.add(Draw(0, number, -0.5, ())).text for number in range(len(texts))]
+    rest = writer.end()
+    completion = writer.completion()
+    assert "".join(streamed) + (rest.text if rest else "") == completion.text == "The sum is 8."
+    assert completion.thinking == "Let me add."
+    assert "".join(token.text for token in completion.tokens) == completion.text
+
+
+def test_a_text_that_ends_while_thinking_is_no_answer() -> None:
+    writer = _Writer(0, Spelt("<think>", "Let me"), finish="length")  # type: ignore[arg-type]
+    for number in range(2):
+        writer.add(Draw(0, number, -0.5, ()))
+    writer.end()
+    completion = writer.completion()
+    assert (completion.text, completion.tokens, completion.finish) == ("", (), "length")

@@ -25,13 +25,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.domain import Alternative, Completion, Finish, Message, Sampling, Token, Usage
+from core.models.answers import ThinkingFilter, split_thinking
 from core.models.decoding import Draw, draws
 from core.models.forced_scoring import answer_logprobs, plain_attention
 from core.models.hardware import cpu_flags, dtype_name, use_physical_cores
 from core.models.hub import hub_folder
 from core.models.pieces import Pieces
 from core.models.protocol import Capabilities, Delta, Happening, Listener, ModelError, Notice, Reply, unheard
-from core.models.tokens import readable, usable
+from core.models.tokens import readable, tokens_of_part, usable
 
 Result = TypeVar("Result")
 
@@ -163,6 +164,7 @@ class _Writer:
     tokens: list[Token] = field(default_factory=list)
     finish: Finish = "length"
     drawn: int = 0
+    shown: ThinkingFilter = field(default_factory=ThinkingFilter)
     decoder: Any = field(default_factory=lambda: codecs.getincrementaldecoder("utf-8")("replace"))
 
     def add(self, draw: Draw) -> Delta:
@@ -171,20 +173,23 @@ class _Writer:
         text = self.decoder.decode(self.pieces.piece(draw.id, first=not self.tokens))
         others = tuple(Alternative(readable(self.pieces.piece(i)), usable(lp)) for i, lp in draw.top)
         self.tokens.append(Token(text, usable(draw.logprob), others))
-        return Delta(self.index, text, (self.tokens[-1],))
+        shown = self.shown.feed(text)
+        return Delta(self.index, shown, (self.tokens[-1],) if shown == text else ())
 
     def end(self) -> Delta | None:
-        """What is left when a text ends inside a character."""
+        """What is left when a text ends inside a character or was held back."""
         rest = self.decoder.decode(b"", True)
-        if not rest:
-            return None
-        last = self.tokens[-1]
-        self.tokens[-1] = Token(last.text + rest, last.logprob, last.alternatives)
-        return Delta(self.index, rest)
+        if rest:
+            last = self.tokens[-1]
+            self.tokens[-1] = Token(last.text + rest, last.logprob, last.alternatives)
+        shown = self.shown.feed(rest) + self.shown.rest()
+        return Delta(self.index, shown) if shown else None
 
     def completion(self) -> Completion:
-        """The finished candidate."""
-        return Completion("".join(t.text for t in self.tokens), self.finish, tuple(self.tokens))
+        """The finished candidate, its thinking apart from its answer."""
+        thinking, answer = split_thinking("".join(token.text for token in self.tokens))
+        tokens = tokens_of_part(self.tokens, answer) if thinking else tuple(self.tokens)
+        return Completion(answer, self.finish, tokens, thinking)
 
 
 def _write(
