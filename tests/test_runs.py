@@ -74,12 +74,18 @@ def test_failures_are_said_and_bugs_are_logged_but_not_shown(tmp_path: Path, cap
     assert "ScriptRanOut" in caplog.text
 
 
+def parsed(message: str) -> tuple[str, Any]:
+    """An event's name ("" for a text) and data."""
+    name, _, data = message.rpartition("data: ")
+    return name.removeprefix("event: ").strip(), json.loads(data)
+
+
 async def read(stream: AsyncIterator[str], until_kind: str) -> list[tuple[str, Any]]:
     """Events up to the first of that kind."""
     events = []
     async for message in stream:
-        kind, _, data = message.removeprefix("event: ").partition("\ndata: ")
-        events.append((kind, json.loads(data)))
+        kind, data = parsed(message)
+        events.append((kind, data))
         if kind == until_kind:
             break
     return events
@@ -101,9 +107,8 @@ def test_a_page_that_joins_in_mid_stream_gets_the_text_so_far_once(tmp_path: Pat
 
         async def follow(page: int) -> None:
             async for message in views.stream(session_id):
-                kind, _, data = message.removeprefix("event: ").partition("\ndata: ")
-                event = json.loads(data)
-                if kind == "text" and event[0] == 1:
+                kind, event = parsed(message)
+                if not kind and event[0] == 1:
                     assert event[1] == len(texts[page])
                     texts[page] += event[2]
                 if kind == "view" and event["head"]["round"] == 1:

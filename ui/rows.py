@@ -58,12 +58,11 @@ class Drawing:
 
     def row(self, r: Round) -> View:
         """One round."""
-        last = r.attempts[-1].proposed if r.attempts else None
         return {
             "number": r.number,
             "name": f"Round {r.number}",
             "single": False,
-            "base": {**self.draft(r.base), "pieces": _pieces(r.base.text, last.text) if last else None},
+            "base": self.draft(r.base),
             "replaced": [self.draft(draft) for draft in r.replaced],
             "critique": _critique(r),
             "attempts": [self._attempt(attempt, r.base) for attempt in r.attempts],
@@ -71,7 +70,7 @@ class Drawing:
 
     def only(self, draft: Draft | None, name: str, *, single: bool) -> View:
         """A row that has no critique yet, or never will."""
-        base = {**self.draft(draft), "pieces": None} if draft else None
+        base = self.draft(draft) if draft else None
         row = {"number": 1, "name": name, "single": single, "base": base, "replaced": []}
         return {**row, "critique": None, "attempts": []}
 

@@ -7,12 +7,14 @@ server and without a Gradio session. Errors come back as {"error": words} for wh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 
 from core.checks import BadDecision, BadTask
@@ -41,6 +43,8 @@ REFUSALS = (
 )
 Answer = dict[str, Any]
 LONGEST_POINT = 20_000
+SHOWN_DIGITS = 3
+MOST_WRONG = 5
 EXPORT_TYPES = {
     "json": "application/json",
     "md": "text/markdown; charset=utf-8",
@@ -93,10 +97,30 @@ class SettingsBody(BaseModel):
     money: float | None = Field(None, gt=0)
 
 
+class Strict(APIRoute):
+    """A route that says what was wrong with a request without repeating it.
+
+    FastAPI's own answer holds what was sent, and can't be written where that was no text or number.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def strictly(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except RequestValidationError as error:
+                wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
+                detail = "; ".join(wrong[:MOST_WRONG]).encode("utf-8", "replace").decode()
+                return JSONResponse({"detail": detail}, status_code=422)
+
+        return strictly
+
+
 def session_routes(bench: Workbench, runs: Runs, models: Models, person: str) -> APIRouter:
     """The session routes; `person` is who rules on this server."""
     routes = _Routes(bench, runs, models, person, Views(bench, runs))
-    router = APIRouter(prefix="/api/sessions/{session_id}")
+    router = APIRouter(prefix="/api/sessions/{session_id}", route_class=Strict)
     for path, read in (
         ("/events", routes.events),
         ("/export", routes.export),
@@ -148,7 +172,7 @@ class _Routes:
     async def tokens(self, session_id: str, step: int) -> Answer:
         def read() -> Answer:
             found = _tokens(self.bench, session_id, step)
-            return {"texts": [t.text for t in found], "logprobs": [t.logprob for t in found]}
+            return {"lengths": [len(t.text) for t in found], "logprobs": [_rounded(t.logprob) for t in found]}
 
         return await _answer(read)
 
@@ -217,6 +241,11 @@ class _Routes:
 def _exported(bench: Workbench, session_id: str, form: Form) -> str:
     session = bench.store.load(session_id)
     return export(session, bench.readable_place(session)[0], form)
+
+
+def _rounded(logprob: float | None) -> float | None:
+    """As much of the number as a heat map shows."""
+    return None if logprob is None else round(logprob, SHOWN_DIGITS)
 
 
 def _tokens(bench: Workbench, session_id: str, step: int) -> Any:

@@ -62,7 +62,7 @@ class Board {
     const events = (this.events = new EventSource(this.url("events")));
     const hear = (kind, act) => events.addEventListener(kind, (e) => act(JSON.parse(e.data)));
     hear("view", (parts) => { this.part("connection").textContent = ""; this.show(parts); });
-    hear("text", (passage) => this.hear(...passage));
+    hear("message", (passage) => this.hear(...passage));
     hear("notice", ({ text }) => { this.part("notice").textContent = text; });
     hear("gone", ({ text }) => { events.close(); this.root.dataset.state = "gone"; this.say(text); });
     events.onerror = () => {
@@ -200,7 +200,8 @@ class Board {
     const open = (kind) => (here && this.parts.gate && this.parts.gate.kind === kind ? { ...this.parts.gate, position: head.position } : null);
     node.querySelector(".rd-round-name").textContent = row.name;
     node.classList.toggle("rd-single", row.single);
-    redraw(cell("base", "body"), [row.base, row.replaced], () => row.base && [this.replaced(row.replaced), baseDraft(this.session, row.base),
+    const pieces = row.attempts.length ? row.attempts[row.attempts.length - 1].proposed.pieces : null;
+    redraw(cell("base", "body"), [row.base, row.replaced, pieces], () => row.base && [this.replaced(row.replaced), baseDraft(this.session, row.base, pieces),
       row.number === 1 && button("Another first draft", () => this.branch("again", {}), { class: "rd-small", title: "A new session on the same task; this one stays as it is" })]);
     redraw(cell("critique", "body"), row.critique, (critique) => critique && this.critique(critique));
     redraw(cell("critique", "gate"), open("critique"), (gate) => gate && critiqueGate(this, gate));

@@ -69,6 +69,13 @@ const tokenText = (text) => [...text].map((character, index) => {
   return symbol ? el("span", { class: "rd-mark", "data-symbol": symbol }, character) : character;
 });
 
+// Tokens come as numbers of characters, which JavaScript counts by halves.
+const cut = (text, lengths) => {
+  const characters = [...text];
+  let done = 0;
+  return lengths.map((length) => characters.slice(done, (done += length)).join(""));
+};
+
 // Tokens that end inside a character have no text of their own: they are shown with the one that completes it.
 const grouped = (texts, logprobs) => {
   const groups = [];
@@ -82,10 +89,10 @@ const grouped = (texts, logprobs) => {
 };
 const weakest = (values) => { const known = values.filter((v) => v !== null); return known.length ? Math.min(...known) : null; };
 
-const heat = (session, source, found) => {
+const heat = (session, source, found, text) => {
   const told = el("div", { class: "rd-told", "aria-live": "polite" }, "Point at a token, or reach it with Tab and the arrow keys.");
   const map = el("div", { class: "rd-text rd-heat", role: "group", "aria-label": `Token probabilities, ${source.label}` });
-  const groups = grouped(found.texts, found.logprobs);
+  const groups = grouped(cut(text, found.lengths), found.logprobs);
   const fragment = document.createDocumentFragment();
   groups.forEach((group, index) => fragment.append(el("span", { class: "rd-token", "data-step": step(group.logprob), "data-index": index, tabindex: index ? "-1" : "0" }, tokenText(group.text))));
   map.append(fragment);
@@ -123,7 +130,7 @@ const heatSwitch = (session, draft, shown) => {
     pressed.setAttribute("aria-pressed", "true");
     const found = await getJson(`/api/sessions/${session}/tokens?step=${source.step}`);
     if (pressed.getAttribute("aria-pressed") !== "true") return;
-    place.replaceChildren(...(found.error ? [el("p", {}, found.error)] : heat(session, source, found)));
+    place.replaceChildren(...(found.error ? [el("p", {}, found.error)] : heat(session, source, found, draft.text)));
     shown.hidden = !found.error;
   };
   const place = el("div", {});
@@ -142,6 +149,7 @@ const marks = (draft) => el("div", { class: "rd-chips" },
 // A draft: by whom, its text, its token map on demand, its scores. `text` is how the text is shown.
 const drawn = (session, draft, text) => [signature(draft.by), text, heatSwitch(session, draft, text), marks(draft)];
 
-export const baseDraft = (session, draft) => drawn(session, draft, draft.pieces ? original(draft.pieces) : plain(draft.text));
+// `pieces` compare the base of a round with its last revision, where there is one.
+export const baseDraft = (session, draft, pieces = null) => drawn(session, draft, pieces ? original(pieces) : plain(draft.text));
 export const changedDraft = (session, draft, hunks) => drawn(session, draft, draft.pieces ? difference(draft.pieces, hunks) : plain(draft.text));
 export const plainText = plain;
