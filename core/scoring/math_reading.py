@@ -42,8 +42,8 @@ class Unreadable(ValueError):
 
 _SAID = {
     "−": "-", "–": "-", "×": r"\times ", "·": r"\cdot ", "÷": "/", "π": r"\pi ", "∞": r"\infty ",
-    "±": r"\pm ", "≤": r"\le ", "≥": r"\ge ", "∪": r"\cup ", "∈": r"\in ", "°": r"^\circ", "√": r"\sqrt ", "\u00a0": " ",
-    "½": r"\frac{1}{2}", "¼": r"\frac{1}{4}", "¾": r"\frac{3}{4}", "²": "^{2}", "³": "^{3}",
+    "±": r"\pm ", "≤": r"\le ", "≥": r"\ge ", "∪": r"\cup ", "∈": r"\in ", "°": r"^\circ", "√": r"\sqrt ",
+    "\u00a0": " ",    "½": r"\frac{1}{2}", "¼": r"\frac{1}{4}", "¾": r"\frac{3}{4}", "²": "^{2}", "³": "^{3}",
 }  # fmt: skip
 _NOISE = re.compile(
     r"\\(?:left|right|bigg?[lrm]?|Bigg?[lrm]?|displaystyle|limits)(?![A-Za-z])\.?"
