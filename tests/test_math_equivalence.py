@@ -104,7 +104,7 @@ def test_an_endless_expression_costs_its_time_and_no_more(worker: Worker) -> Non
     started = time.monotonic()
     found = equal("$9^{9^{9^9}}$", "3", worker=worker, seconds=1.0)
     assert (found.verdict, found.rule) == ("unknown", TOO_LONG)
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 5
     assert killed is not None and not Path(f"/proc/{killed}").exists()
     assert equal("1/2", "0.5", worker=worker).verdict == "same"
 
@@ -114,7 +114,7 @@ def test_many_endless_parts_share_one_limit(worker: Worker) -> None:
     hostile = ", ".join(f"9^{{9^{{9^{n}}}}}" for n in range(7, 12))
     found = equal(hostile, hostile.replace("9^{9", "8^{9"), worker=worker, seconds=1.0)
     assert found.verdict == "unknown"
-    assert time.monotonic() - started < 6
+    assert time.monotonic() - started < 10
 
 
 @pytest.mark.parametrize(

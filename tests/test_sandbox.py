@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from core.scoring import sandbox
 from core.scoring.sandbox import NoIsolation, Ran, run, trial
 from core.scoring.shut_off import TOOLS, Limits, Tool
 
-SHORT = Limits(seconds=1.5, cpu_seconds=1, memory_mb=256, disk_mb=4, processes=16, output_kb=64)
+ROOMY = Limits(seconds=30, cpu_seconds=10, memory_mb=256, disk_mb=4, processes=16, output_kb=64)
+SHORT = replace(ROOMY, seconds=1.5, cpu_seconds=1)
 
 
 @pytest.fixture(params=sorted(TOOLS))
@@ -32,14 +34,14 @@ def listener() -> Iterator[socket.socket]:
         yield server
 
 
-def ran(tool: Tool, program: str, *arguments: str, stdin: str = "", limits: Limits = SHORT) -> Ran:
+def ran(tool: Tool, program: str, *arguments: str, stdin: str = "", limits: Limits = ROOMY) -> Ran:
     return run({"main.py": program}, arguments=arguments, stdin=stdin, limits=limits, tool=tool)
 
 
 def test_a_program_runs_with_its_input(tool: Tool) -> None:
     found = ran(tool, "import sys; print(input()[::-1], sys.argv[1])", "x", stdin="né\n")
     assert (found.outcome, found.output) == ("finished", "én x\n")
-    assert found.cpu_seconds is not None and 0 < found.cpu_seconds < 2
+    assert found.cpu_seconds is not None and 0 < found.cpu_seconds < 10
 
 
 def test_a_program_that_fails_says_how(tool: Tool) -> None:
@@ -65,10 +67,10 @@ def test_a_program_that_fails_says_how(tool: Tool) -> None:
     ],
 )
 def test_a_program_that_does_not_end_is_stopped(tool: Tool, program: str, said: str) -> None:
-    found = ran(tool, program)
+    found = ran(tool, program, limits=SHORT)
     assert said in found.said
     assert found.outcome in ("out of time", "too much output")
-    assert found.seconds < 5
+    assert found.seconds < 10
 
 
 def test_memory_is_bounded(tool: Tool) -> None:
@@ -150,7 +152,7 @@ def test_temporary_folders_do_not_pile_up(
     tool: Tool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    ran(tool, "import time\ntime.sleep(60)")
+    ran(tool, "import time\ntime.sleep(60)", limits=SHORT)
     assert os.listdir(tmp_path) == []
 
 
