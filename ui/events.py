@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 
 from core.runs import Live, Runs
 from core.sessions import UnknownSession
@@ -56,7 +57,7 @@ class Views:
                 yield event
             try:
                 await asyncio.wait_for(change.wait(), PING_SECONDS)
-                await asyncio.sleep(BATCH_SECONDS)
+                await _gather(seen, live)
             except TimeoutError:
                 yield ": still here\n\n"
 
@@ -100,6 +101,17 @@ class _Seen:
             self.notice = live.notice
             news.append(_event("notice", {"text": live.notice}))
         return news
+
+
+async def _gather(seen: _Seen, live: Live) -> None:
+    """Let changes come together for a moment; the first words of a text are not kept waiting."""
+    if seen.sent and seen.passage == live.passage:
+        await asyncio.sleep(BATCH_SECONDS)
+        return
+    with suppress(TimeoutError):
+        async with asyncio.timeout(BATCH_SECONDS):
+            while not live.text:
+                await live.next_change().wait()
 
 
 def _event(kind: str, data: object) -> str:
