@@ -18,7 +18,8 @@ LABELS = {
     "logprob": "logprob",
     "generation_logprob": "logprob as generated",
     "self_evaluation": "self-evaluation",
-    "heuristic": "heuristic",
+    "math_equivalence": "equals the reference",
+    "unit_tests": "tests passed",
 }
 HELP = {
     **SCORERS,
