@@ -10,42 +10,16 @@ import re
 from collections.abc import Sequence
 
 from core.domain import Message, Score, Task
+from core.scoring.answers import boxes
 
 BOXED, NUMBER, BREVITY, SCALE = 2.0, 1.0, 1.5, 500
 """Worth of a boxed answer, of any number, of an empty text's brevity; characters to 1/e of that."""
 
-_BOX = re.compile(r"\\(?:f?boxed|fbox)(?![A-Za-z])\s*")
-_BARE = re.compile(r"[-+]?\d+(?:[.,]\d+)*")
-
-
-def _braced(text: str, start: int) -> str | None:
-    """What stands between the brace at `start` and its partner; None when it has none."""
-    depth, place = 0, start
-    while place < len(text):
-        if text[place] == "\\":
-            place += 1
-        elif text[place] in "{}":
-            depth += 1 if text[place] == "{" else -1
-            if depth == 0:
-                return text[start + 1 : place]
-        place += 1
-    return None
-
-
-def _content(text: str, start: int) -> str | None:
-    if text[start : start + 1] == "{":
-        return _braced(text, start)
-    bare = _BARE.match(text, start)
-    return bare[0] if bare else None
-
 
 def boxed(text: str) -> str | None:
     """The content of the last LaTeX box that holds something; None when no box does."""
-    for found in reversed(list(_BOX.finditer(text))):
-        content = _content(text, found.end())
-        if content is not None and content.strip():
-            return content.strip()
-    return None
+    found = boxes(text)
+    return found[-1] if found else None
 
 
 def heuristic(text: str) -> Score:
