@@ -20,6 +20,7 @@ from core.models.catalog import Models
 from core.models.scripted import Line
 from core.runs import Runs
 from tests.benches import CRITIQUE, Bench, recipe
+from ui import events
 from ui.guard import Guard
 from ui.session_routes import session_routes
 
@@ -303,6 +304,25 @@ def test_a_mode_of_one_page_is_the_mode_of_all(tmp_path: Path) -> None:
         assert rulers and "Anna" not in rulers
 
     play(tmp_path, scene)
+
+
+def test_the_first_words_of_a_text_are_not_kept_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "BATCH_SECONDS", 60.0)
+
+    async def scene(client: Client) -> None:
+        stream = events.Views(client.bench, client.runs).stream(client.session)
+        assert (await anext(stream)).startswith("event: view")
+        client.runs.start(client.session)
+        async with asyncio.timeout(10):
+            while not (news := await anext(stream)).startswith("data: "):
+                pass
+        assert DRAFT.text.startswith(json.loads(news.removeprefix("data: "))[2])
+        assert client.runs.stop(client.session, "Anna")
+        await client.settled()
+
+    play(tmp_path, scene, pace=0.05)
 
 
 def test_another_sites_page_can_do_nothing(tmp_path: Path) -> None:
