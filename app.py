@@ -21,7 +21,7 @@ from core.models.catalog import STARTER, Models, UnknownModel
 from core.preset_schema import PresetError
 from core.presets import Preset, find_presets, read_preset
 from core.recipes import LARGEST_SEED
-from core.scoring.catalog import SCORERS, scorer_opener
+from core.scoring.catalog import SCORERS, open_scorer
 from core.strategies import STRATEGIES
 from core.workbench import Workbench
 from storage.database import open_database
@@ -70,7 +70,7 @@ def _run(config: Config, args: argparse.Namespace) -> int:
     models = Models(config, os.environ)
     if args.command == "models" and args.action == "fetch":
         return fetch(lambda report: _fetch(config, args.name, report))
-    bench = Workbench(SqlStore(_database(config.database_url)), models.open, scorer_opener(models.open))
+    bench = Workbench(SqlStore(_database(config.database_url)), models.open, open_scorer, models.price)
     tools = Tools(bench, models, _presets(config), config.endpoints, _person())
     if args.command in (None, "serve"):
         return _serve(tools, args)

@@ -20,8 +20,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from core.domain import Completion, Message, Recipe, Sampling, Settings, Task, Token, Usage
 from core.engine import Finished
 from core.models.protocol import Capabilities, Delta, Listener, Reply, unheard
-from core.scoring.catalog import scorer_opener
-from core.workbench import Stop, Workbench
+from core.running import Stop
+from core.scoring.catalog import open_scorer
+from core.workbench import Workbench
 from storage.database import open_database
 from storage.store import SqlStore
 from tests.kill import writer_and_critic
@@ -79,9 +80,8 @@ class Slow:
 def run(folder: str, number: int) -> float:
     """Wall time over model time of one session of three rounds."""
     model = Slow()
-    opened = scorer_opener(lambda _: model)
     store = SqlStore(open_database(f"sqlite:///{folder}/{number}.db"))
-    bench = Workbench(store, lambda _: model, opened)
+    bench = Workbench(store, lambda _: model, open_scorer)
     settings = Settings(rounds=3, scorers=("logprob",), gate_scorer="logprob", patience=0)
     recipe = Recipe("self_refine", PRESET.read_text(encoding="utf-8"), "slow", settings)
     session = bench.start(Task("The food was fantastic.", instruction="Make it negative."), recipe, "auto")

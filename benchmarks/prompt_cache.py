@@ -20,10 +20,11 @@ from core.domain import Decision, Recipe, Sampling, Settings, Task
 from core.engine import Finished, Place
 from core.models.protocol import Model
 from core.models.starter import Starter
-from core.scoring.catalog import scorer_opener
+from core.running import Stop
+from core.scoring.catalog import open_scorer
 from core.sessions import Session
 from core.steps import Ask, Replied
-from core.workbench import Stop, Workbench
+from core.workbench import Workbench
 from storage.database import open_database
 from storage.store import SqlStore
 
@@ -41,7 +42,7 @@ def starter_workbench(folder: str) -> Workbench:
     home = Path(os.environ.get("REDRAFT_HOME") or "~/.local/share/redraft").expanduser()
     starter: Model = Starter(home)
     store = SqlStore(open_database(f"sqlite:///{folder}/redraft.db"))
-    return Workbench(store, lambda _: starter, scorer_opener(lambda _: starter))
+    return Workbench(store, lambda _: starter, open_scorer)
 
 
 async def run(bench: Workbench, seed: int) -> Session:

@@ -24,7 +24,7 @@ from core.models.catalog import Models
 from core.models.protocol import Capabilities
 from core.presets import read_preset
 from core.recipes import Wishes, make_recipe
-from core.scoring.catalog import scorer_opener
+from core.scoring.catalog import open_scorer
 from core.workbench import Workbench
 from storage.database import open_database
 from storage.store import SqlStore
@@ -102,9 +102,7 @@ def app(endpoint_url: str) -> Iterator[App]:
         config = read_config(environment)
         models = Models(config, environment)
         server = Server(home).start()
-        bench = Workbench(
-            SqlStore(open_database(config.database_url)), models.open, scorer_opener(models.open)
-        )
+        bench = Workbench(SqlStore(open_database(config.database_url)), models.open, open_scorer)
         try:
             yield App(server, bench)
         finally:

@@ -33,8 +33,9 @@ from core.domain import Message, Recipe, Sampling, Settings, Task
 from core.models.llama_server import Address, LlamaServer, default_slots
 from core.models.starter import ensure_scoring_weights, ensure_weights
 from core.presets import Prompts, load_preset
+from core.running import Stop
 from core.steps import Replied
-from core.workbench import Stop, Workbench
+from core.workbench import Workbench
 
 TOKENS, TURNS, TEMPERATURE = 200, 7, 0.8
 TOPICS = ("a lighthouse", "two brothers", "the sea", "an old car", "a garden", "the moon", "bread", "winter")

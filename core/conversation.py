@@ -26,17 +26,18 @@ class Exchange:
 
     def turns(self) -> tuple[Message, ...]:
         """The round as chat turns."""
-        return chat(
-            ("user", self.critique_request),
-            ("assistant", self.critique),
-            ("user", self.revise_request),
-            ("assistant", self.revision),
-        )
+        critique = exchange_of(self.critique_request, self.critique)
+        return critique + exchange_of(self.revise_request, self.revision)
 
 
 def chat(*turns: tuple[Speaker, str]) -> tuple[Message, ...]:
     """Messages from (speaker, text) pairs, leaving empty texts out."""
     return tuple(Message(speaker, text) for speaker, text in turns if text)
+
+
+def exchange_of(request: str, answer: str) -> tuple[Message, ...]:
+    """A request with its answer, or nothing: chats of some models must alternate."""
+    return chat(("user", request), ("assistant", answer)) if request and answer.strip() else ()
 
 
 def estimate_tokens(messages: Sequence[Message]) -> int:

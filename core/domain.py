@@ -165,7 +165,7 @@ class Decision:
     """A ruling at a gate.
 
     `text` is the person's own text (edit), `points` the critique points agreed on, `hunks` the
-    numbers of the changes that are taken over (core.diff.hunks of the two texts).
+    numbers of the changes that are taken over (core.diff.hunks of the two texts) with the resulting `text`.
     """
 
     ruling: Ruling
@@ -184,6 +184,15 @@ class Outcome:
     draft: Draft | None
     reason: str
     why_best: str
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one call to a model took; money is None where the model has no price."""
+
+    usage: Usage
+    seconds: float
+    money: float | None = None
 
 
 @dataclass(frozen=True)
@@ -229,7 +238,6 @@ class Settings:
     sampling: Sampling = field(default_factory=Sampling)
     critique_sampling: Sampling = field(default_factory=Sampling)
     budget: Budget = field(default_factory=Budget)
-    price: Price | None = None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from core.detect import flags
-from core.diff import apply_hunks
 from core.domain import Decision, Draft
 from core.fences import text_of
 from core.models.protocol import Reply
@@ -24,9 +23,7 @@ def draft_from(reply: Reply, number: int, source: str, condition: str) -> Draft:
     return Draft(text, round=number, flags=found, scores=(replace(score, tokens=()),))
 
 
-def by_hand(current: Draft, proposed: Draft, decision: Decision) -> Draft:
+def by_hand(proposed: Draft, decision: Decision) -> Draft:
     """What a person made of a revision: their own text, or the changes of it that they took over."""
-    if decision.ruling == "edit":
-        return Draft(decision.text or "", by=decision.by, round=proposed.round)
-    text = apply_hunks(current.text, proposed.text, set(decision.hunks))
-    return Draft(text, by=f"{proposed.by}, in part by {decision.by}", round=proposed.round)
+    by = decision.by if decision.ruling == "edit" else f"{proposed.by}, in part by {decision.by}"
+    return Draft(decision.text or "", by=by, round=proposed.round)

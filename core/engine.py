@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass
 
 from core.domain import Outcome
-from core.steps import Answer, Request, Step
+from core.steps import Answer, Request, Step, same_question
 
 Moves = Generator[Request, Answer, Outcome]
 Answerer = Callable[[int, Request], Awaitable[Answer | None]]
@@ -59,7 +59,7 @@ def replay(moves: Moves, steps: Sequence[Step]) -> Place:
     """Play recorded steps into a fresh strategy. Raises HistoryMismatch."""
     place = advance(moves, 0, None)
     for position, step in enumerate(steps):
-        if not isinstance(place, Pending) or place.request != step.request:
+        if not isinstance(place, Pending) or not same_question(place.request, step.request):
             raise HistoryMismatch(position)
         place = advance(moves, position + 1, step.answer)
     return place

@@ -20,7 +20,7 @@ Form = Literal["json", "md", "html"]
 def export(session: Session, place: Place | None, form: Form) -> str:
     """The session in that form; `place` is None where it can only be read any more."""
     waiting = place.request if isinstance(place, Pending) else None
-    story = tell(session.steps, waiting, source=session.task.input, price=session.recipe.settings.price)
+    story = tell(session.steps, waiting, source=session.task.input)
     outcome = place.outcome if isinstance(place, Finished) else None
     if form == "json":
         return to_json(document(session, place, story))

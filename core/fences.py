@@ -92,17 +92,17 @@ def is_cut(text: str) -> bool:
 
 
 FINAL = "FINAL TEXT:"
-"""The line that stands before the text proper where a model was asked to think step by step first."""
+"""What stands before the text proper where a model was asked to think step by step first."""
+_FINAL = re.compile(r"^[ \t*_#>]*FINAL TEXT:[*_]*[ \t]*", re.M)
 
 
 def text_of(reply: str, source: str) -> str:
     """The text proper of a reply to a task whose input was `source`.
 
-    What stands before the last line FINAL TEXT: is thinking, unless the source has such a line; an
-    outer fence is packing, unless the source is fenced itself.
+    What stands before the last line that begins with FINAL TEXT: is thinking, unless the source has
+    such a line; an outer fence is packing, unless the source is fenced itself.
     """
-    lines = reply.split("\n")
-    marks = [i for i, line in enumerate(lines) if line.strip() == FINAL]
+    marks = list(_FINAL.finditer(reply))
     if marks and FINAL not in source:
-        reply = "\n".join(lines[marks[-1] + 1 :]).strip()
+        reply = reply[marks[-1].end() :].strip()
     return unwrap(reply, like=source)

@@ -71,7 +71,7 @@ class Best:
 
 def first_best(draft: Draft) -> Best:
     """The first draft is the best until something is better."""
-    return Best(draft, "It is the first draft, and nothing after it was better.")
+    return Best(draft, "It is the first draft; nothing after it was found better.")
 
 
 def better(best: Best, proposed: Draft, decision: Decision, settings: Settings) -> Best:
@@ -82,7 +82,7 @@ def better(best: Best, proposed: Draft, decision: Decision, settings: Settings) 
         return Best(proposed, f"It is the text that {decision.by} {PUTS_IN_PLACE[decision.ruling]}.", True)
     if by_person or proposed.flags:
         return best
-    if best.draft.flags and accepted:
+    if best.draft.flags and accepted and not best.by_person:
         return Best(proposed, "It is the first draft that is not flagged.")
     return _better_by_score(best, proposed, settings, accepted)
 
@@ -92,7 +92,7 @@ def _better_by_score(best: Best, proposed: Draft, settings: Settings, accepted: 
     old, new = best.draft.score(name), proposed.score(name)
     if not _incomparable(old, new) and old and new and old.value is not None and new.value is not None:
         if new.value > old.value or (new.value == old.value and accepted):
-            return Best(proposed, f"Its {_spoken(name)} of {new.value:.4g} is the highest seen.")
+            return Best(proposed, f"Its {_spoken(name)} of {new.value:.4g} beats the best before it.")
         return best
     if accepted and not best.by_person:
         return Best(proposed, "It is the last draft that was accepted; scores can't tell them apart.")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from core.domain import Critique, Decision, Draft, Price, Token, Verdict
+from core.domain import Critique, Decision, Draft, Token, Verdict
 from core.drafts import GIVEN_CRITIQUE, GIVEN_TASK, by_hand, draft_from
 from core.fences import text_of
 from core.gates import PUTS_IN_PLACE
@@ -84,7 +84,6 @@ class Story:
 @dataclass
 class _Fold:
     source: str
-    price: Price | None
     first: Draft | None = None
     current: Draft | None = None
     rounds: list[Round] = field(default_factory=list)
@@ -92,6 +91,8 @@ class _Fold:
     notes: list[tuple[int, str]] = field(default_factory=list)
 
     def see(self, position: int, request: Request, answer: Answer | None) -> None:
+        if answer is not None:
+            self.spent = self.spent.after(answer)
         if isinstance(request, Ask) and isinstance(answer, Replied):
             self._reply(position, request, answer.reply)
         elif isinstance(request, Measure) and isinstance(answer, Measured):
@@ -102,7 +103,6 @@ class _Fold:
             self._revision_gate(position, request, answer)
 
     def _reply(self, position: int, ask: Ask, reply: Reply) -> None:
-        self.spent = self.spent.plus(reply, self.price)
         self.notes += [(position, note) for note in (*ask.notes, *reply.notes)]
         if ask.role == "critique":
             self._round(ask.round, raw_critique=reply.completions[0].text)
@@ -155,7 +155,7 @@ class _Fold:
         decision = answer.decision if isinstance(answer, Ruled) else None
         written = None
         if decision is not None and decision.ruling in ("edit", "hunks"):
-            written = by_hand(gate.current, gate.proposed, decision)
+            written = by_hand(gate.proposed, decision)
         attempt = replace(
             self.rounds[-1].attempts[-1],
             proposed=gate.proposed,
@@ -174,10 +174,9 @@ def tell(
     waiting: Request | None,
     *,
     source: str,
-    price: Price | None = None,
 ) -> Story:
     """The story of the steps and of the request that is being waited for; `source` is the task's input."""
-    fold = _Fold(source, price)
+    fold = _Fold(source)
     for position, step in enumerate(steps):
         fold.see(position, step.request, step.answer)
     if waiting is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, field, replace
 
-from core.domain import Budget, Feedback, GateRule, HistoryRule, Price, Recipe, Sampling, Settings
+from core.domain import Budget, Feedback, GateRule, HistoryRule, Recipe, Sampling, Settings
 from core.models.protocol import Capabilities
 from core.presets import Preset
 from core.scoring.catalog import SCORERS, UnknownScorer, usual_scorer
@@ -34,9 +34,7 @@ class Wishes:
     budget: Budget = field(default_factory=Budget)
 
 
-def make_recipe(
-    preset: Preset, model: str, capabilities: Capabilities, wishes: Wishes, price: Price | None = None
-) -> Recipe:
+def make_recipe(preset: Preset, model: str, capabilities: Capabilities, wishes: Wishes) -> Recipe:
     """The recipe with every choice made, the seed included. Raises UnknownScorer."""
     scorer = _scorer(preset, capabilities, wishes)
     seed = secrets.randbelow(LARGEST_SEED) if wishes.seed is None else wishes.seed
@@ -56,7 +54,6 @@ def make_recipe(
         sampling=_limited(sampling, wishes.max_tokens or preset.draft_max_tokens),
         critique_sampling=_limited(sampling, preset.critique_max_tokens),
         budget=wishes.budget,
-        price=price,
     )
     return Recipe(wishes.strategy, preset.text, model, settings)
 

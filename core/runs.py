@@ -13,14 +13,19 @@ import time
 from dataclasses import dataclass, field
 
 from core.engine import HistoryMismatch
+from core.models.catalog import UnknownModel
 from core.models.protocol import Delta, ModelError, Notice, Restart
 from core.preset_schema import PresetError
-from core.sessions import StaleStep
+from core.running import Began, Event, Recorded, Stop
+from core.scoring.catalog import UnknownScorer
+from core.sessions import StaleStep, StoreBusy
 from core.steps import Request
-from core.workbench import Began, Event, Recorded, Stop, Workbench
+from core.workbench import Workbench
 
 log = logging.getLogger(__name__)
 
+SAID = (ModelError, StaleStep, StoreBusy, HistoryMismatch, PresetError, UnknownModel, UnknownScorer)
+"""What can stop a run and is told in its own words."""
 BUG = "Something went wrong inside Redraft; the server's log has the details. Nothing recorded is lost."
 
 
@@ -123,11 +128,11 @@ class Runs:
 
     def stop(self, session_id: str, by: str) -> bool:
         """Stop the session's run in that person's name; False when none is running."""
-        live = self.live(session_id)
-        if live.running and live.stop is not None:
-            live.stop.ask(by)
-            return True
-        return False
+        live = self._live.get(session_id)
+        if live is None or not live.running or live.stop is None:
+            return False
+        live.stop.ask(by)
+        return True
 
     async def close(self) -> None:
         """End all runs; each stays resumable at the step it was in."""
@@ -140,7 +145,7 @@ class Runs:
         live.problem = ""
         try:
             await self._until_left_alone(session_id, live, stop)
-        except (ModelError, StaleStep, HistoryMismatch, PresetError) as error:
+        except SAID as error:
             live.problem = str(error)
         except Exception:
             log.exception("run of session %s", session_id)
@@ -150,8 +155,10 @@ class Runs:
             live.changed()
 
     async def _until_left_alone(self, session_id: str, live: Live, stop: Stop) -> None:
+        """Advance; once more, with a stop that nobody has asked yet, when a decision came meanwhile."""
         while True:
             live.again = False
             await self._bench.advance(session_id, live.hear, stop)
             if not live.again:
                 return
+            live.stop = stop = Stop()

@@ -51,6 +51,17 @@ class StaleStep(Exception):
         )
 
 
+class RecipeChanged(Exception):
+    """The session's recipe is no longer the one that this step was asked by."""
+
+
+class StoreBusy(Exception):
+    """The store can't be written to now; the same again later may work."""
+
+    def __init__(self) -> None:
+        super().__init__("The database is busy, perhaps with another program. Nothing is lost; try again.")
+
+
 class UnknownSession(Exception):
     """There is no session of this id."""
 
@@ -73,8 +84,11 @@ class Store(Protocol):
         """The session with all its steps. Raises UnknownSession."""
         ...
 
-    def append(self, session_id: str, position: int, step: Step) -> None:
-        """Keep step `position`. Raises StaleStep where that position is taken or not the next."""
+    def append(self, session_id: str, position: int, step: Step, recipe: Recipe | None = None) -> None:
+        """Keep step `position`, which was asked by `recipe` (None: by whatever there is).
+
+        Raises StaleStep where that position is taken or not the next, RecipeChanged, StoreBusy.
+        """
         ...
 
     def mode(self, session_id: str) -> Mode:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
-from core.domain import Budget, Price, Usage
-from core.models.protocol import Reply
+from core.domain import Budget, Cost, Price, Usage
+from core.steps import Answer, costs_of
 
 
 @dataclass(frozen=True)
 class Spent:
-    """Calls, tokens, seconds and money of a session; `uncounted` calls reported no usage."""
+    """Calls, tokens, seconds and money of a session; `uncounted` calls reported no usage;
+    `priced` says whether any of them has a price."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -18,18 +20,23 @@ class Spent:
     completion_tokens: int = 0
     seconds: float = 0.0
     money: float = 0.0
+    priced: bool = False
     uncounted: int = 0
 
-    def plus(self, reply: Reply, price: Price | None) -> Spent:
-        """This and one more reply."""
-        usage = reply.usage
+    def after(self, answer: Answer) -> Spent:
+        """This and what one more answer took."""
+        return reduce(Spent._plus, costs_of(answer), self)
+
+    def _plus(self, cost: Cost) -> Spent:
+        usage = cost.usage
         return Spent(
             calls=self.calls + 1,
             prompt_tokens=self.prompt_tokens + (usage.prompt_tokens or 0),
             cached_tokens=self.cached_tokens + (usage.cached_tokens or 0),
             completion_tokens=self.completion_tokens + (usage.completion_tokens or 0),
-            seconds=self.seconds + reply.seconds,
-            money=self.money + (cost(usage, price) if price else 0.0),
+            seconds=self.seconds + cost.seconds,
+            money=self.money + (cost.money or 0.0),
+            priced=self.priced or cost.money is not None,
             uncounted=self.uncounted + (usage.completion_tokens is None),
         )
 
@@ -54,7 +61,7 @@ class Spent:
         return f"the budget is spent: {', '.join(reached)}" if reached else ""
 
 
-def cost(usage: Usage, price: Price) -> float:
+def price_of(usage: Usage, price: Price) -> float:
     """Money for one reply; cached prompt tokens at their own price where there is one."""
     cached = usage.cached_tokens or 0
     fresh = max((usage.prompt_tokens or 0) - cached, 0)

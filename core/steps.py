@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from core.domain import Critique, Decision, Draft, Message, Role, Sampling, Score, Task, Verdict
+from core.domain import Cost, Critique, Decision, Draft, Message, Role, Sampling, Score, Task, Verdict
 from core.models.protocol import Reply
 
 
@@ -64,15 +64,17 @@ class Replied:
 
     reply: Reply
     stopped_by: str = ""
+    money: float | None = None
     kind: Literal["reply"] = "reply"
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The answer to a Measure: the scores of each text, in the order asked."""
+    """The answer to a Measure: the scores of each text, in the order asked, and what asking models took."""
 
     scores: tuple[tuple[Score, ...], ...]
     stopped_by: str = ""
+    costs: tuple[Cost, ...] = ()
     kind: Literal["scores"] = "scores"
 
 
@@ -87,6 +89,32 @@ class Ruled:
 Gate = CritiqueGate | RevisionGate
 Request = Ask | Measure | CritiqueGate | RevisionGate
 Answer = Replied | Measured | Ruled
+
+
+def costs_of(answer: Answer) -> tuple[Cost, ...]:
+    """What the calls to models behind an answer took."""
+    if isinstance(answer, Replied):
+        return (Cost(answer.reply.usage, answer.reply.seconds, answer.money),)
+    return answer.costs if isinstance(answer, Measured) else ()
+
+
+def same_question(one: Request, other: Request) -> bool:
+    """Whether two requests ask the same, however their remarks are worded.
+
+    Verdicts, flags and parsed points are derived from what was answered before: sessions recorded
+    before such words were changed still replay.
+    """
+    return _question(one) == _question(other)
+
+
+def _question(request: Request) -> tuple[object, ...]:
+    if isinstance(request, Ask):
+        return ("ask", request.role, request.round, request.messages, request.n)
+    if isinstance(request, Measure):
+        return ("measure", request.scorers, request.round, request.prompt, request.texts)
+    if isinstance(request, CritiqueGate):
+        return ("critique gate", request.round, request.draft.text, request.critique.raw)
+    return ("revision gate", request.round, request.current.text, request.proposed.text)
 
 
 @dataclass(frozen=True)

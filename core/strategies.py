@@ -41,9 +41,13 @@ def self_refine(task: Task, prompting: Prompting, settings: Settings) -> Moves:
 
 
 def _stop_when_done(work: Work, current: Draft, critique: Critique) -> None:
-    """A target score, where one is set and known, outranks the critic's word that it is done."""
-    if critique.done and not work.below_target(current):
-        who = "the critic" if critique.by == "model" else critique.by
+    """A target score, where one is set and known, outranks the critic's word that it is done.
+
+    A person's word outranks both.
+    """
+    by_model = critique.by == "model"
+    if critique.done and not (by_model and work.below_target(current)):
+        who = "the critic" if by_model else critique.by
         raise Ended(f"{who} says it is done")
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from core import conversation, gates
-from core.conversation import Exchange, chat
+from core.conversation import Exchange, chat, exchange_of
 from core.domain import (
     Critique,
     Decision,
@@ -61,8 +61,8 @@ class Agreement:
     critique: Critique
 
     def turns(self) -> tuple[Message, ...]:
-        """The two as chat turns."""
-        return chat(("user", self.request), ("assistant", self.critique.raw))
+        """The two as chat turns; a request that got nothing is left out with its answer."""
+        return exchange_of(self.request, self.critique.raw)
 
 
 NO_CRITIQUE = Agreement("", Critique((), None, ""))
@@ -79,6 +79,7 @@ class Work:
         self.best: gates.Best | None = None
         self.seen: tuple[Draft, ...] = ()
         self.kept_reason = ""
+        self.restate = False
         self.flat_rounds = 0
 
     # -- asking ---------------------------------------------------------------------------
@@ -100,7 +101,7 @@ class Work:
         base = self.settings.critique_sampling if role == "critique" else self.settings.sampling
         answer = yield Ask(role, number, prompt.messages, self._sampling(base), notes=prompt.notes)
         assert isinstance(answer, Replied)
-        self.spent = self.spent.plus(answer.reply, self.settings.price)
+        self.spent = self.spent.after(answer)
         if answer.stopped_by:
             raise Ended(f"stopped by {answer.stopped_by}")
         return answer.reply
@@ -121,16 +122,29 @@ class Work:
         return None if window is None else max(window - reserve, window // 2)
 
     def _scored(self, draft: Draft) -> Verb[Draft]:
-        """The draft with its scores; an empty one is not measured."""
-        if not self.settings.scorers or not draft.text.strip():
-            return draft
+        """The draft with its scores, measured afresh; an empty one is not measured."""
         scorers = self.settings.scorers
+        if not scorers or not draft.text.strip():
+            return draft
         answer = yield Measure(scorers, draft.round, self.task, self.head, (draft.text,))
         assert isinstance(answer, Measured)
+        self.spent = self.spent.after(answer)
         if answer.stopped_by:
             raise Ended(f"stopped by {answer.stopped_by}")
         found = tuple(replace(score, tokens=()) for score in answer.scores[0])
-        return replace(draft, scores=draft.scores + found)
+        kept = tuple(score for score in draft.scores if score.scorer not in scorers)
+        return replace(draft, scores=kept + found)
+
+    def _comparable(self, draft: Draft, proposed: Draft) -> Verb[Draft]:
+        """The draft, measured again where its score is under another condition than the revision's.
+
+        That is so after a person gave the scoring to another model.
+        """
+        scorer = self.settings.gate_scorer or ""
+        old, new = draft.score(scorer), proposed.score(scorer)
+        if old is None or new is None or new.value is None or old.condition == new.condition:
+            return draft
+        return (yield from self._scored(draft))
 
     def _rule(self, gate: Gate) -> Verb[Decision]:
         answer = yield gate
@@ -174,7 +188,7 @@ class Work:
         self.seen += (draft,)
         if self.best is not None:
             self.best = gates.better(self.best, draft, decision, self.settings)
-        self.kept_reason = f"{decision.by} wrote another" if self.exchanges else ""
+        self.kept_reason, self.restate = "", bool(self.exchanges)
         return draft
 
     def _critique_request(self, current: Draft) -> str:
@@ -184,7 +198,7 @@ class Work:
             self.task,
             feedback=self.settings.feedback,
             kept_reason=kept,
-            current=current.text if kept else "",
+            current=current.text if kept or (self.restate and self.settings.history == "full") else "",
         )
 
     def _agreed(self, found: Critique, decision: Decision) -> Critique:
@@ -207,6 +221,10 @@ class Work:
             reply = yield from self._ask("revise", number, self._prompt(current.text, turns))
             proposed = draft_from(reply, number, self.task.input, GIVEN_CRITIQUE)
             proposed = yield from self._scored(proposed)
+            current = yield from self._comparable(current, proposed)
+            if self.best is not None:
+                best = yield from self._comparable(self.best.draft, proposed)
+                self.best = replace(self.best, draft=best)
             repeat = self._repeats(current, proposed)
             policy = repeat or gates.verdict(current, proposed, self.settings)
             decision = yield from self._rule(RevisionGate(number, current, proposed, policy))
@@ -233,12 +251,13 @@ class Work:
         """The draft that is current after the ruling; a person's own text is scored first."""
         self.seen += (proposed,)
         if decision.ruling in ("edit", "hunks"):
-            proposed = yield from self._scored(by_hand(current, proposed, decision))
+            proposed = yield from self._scored(by_hand(proposed, decision))
         before = self.best
         if before is not None:
             self.best = gates.better(before, proposed, decision, self.settings)
         accepted = decision.ruling in gates.PUTS_IN_PLACE
         self.kept_reason = "" if accepted else decision.why or "it was rejected"
+        self.restate = False
         self._count_flat(decision, before)
         return proposed if accepted else current
 
@@ -252,6 +271,12 @@ class Work:
         return best.draft.value(self.settings.gate_scorer or "") if best else None
 
     def _remember(self, current: Draft, agreed: Agreement, request: str, shown: Draft) -> None:
+        """What later prompts show of this round.
+
+        Without critiques no later turn could say that a revision was not kept: it is left out then.
+        """
+        if self.settings.feedback == "none" and self.kept_reason:
+            return
         exchange = Exchange(current.text, agreed.request, agreed.critique.raw, request, shown.text)
         self.exchanges += (exchange,)
 

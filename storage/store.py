@@ -6,12 +6,12 @@ import secrets
 from datetime import UTC, datetime
 
 from sqlalchemy import Engine, Select, func, select, tuple_, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session as Database
 from sqlalchemy.orm import defer
 
 from core.domain import Mode, Recipe, Task
-from core.sessions import Session, StaleStep, Summary, UnknownSession
+from core.sessions import RecipeChanged, Session, StaleStep, StoreBusy, Summary, UnknownSession
 from core.steps import Step
 from core.words import plain, searchable
 from storage import codec
@@ -70,7 +70,7 @@ class SqlStore:
             steps = tuple(_step(step) for step in _steps(database, session_id))
             return _session(row, steps)
 
-    def append(self, session_id: str, position: int, step: Step) -> None:
+    def append(self, session_id: str, position: int, step: Step, recipe: Recipe | None = None) -> None:
         """Keep step `position`; the primary key refuses the second to come."""
         row = StepRow(
             session_id=session_id,
@@ -82,11 +82,15 @@ class SqlStore:
         )
         try:
             with Database(self._write) as database, database.begin():
-                _row(database, session_id)
+                row_now = _row(database, session_id)
+                if recipe is not None and row_now.recipe != codec.dump(recipe, codec.RECIPE):
+                    raise RecipeChanged
                 _refuse_gap(database, session_id, position)
                 database.add(row)
         except IntegrityError as error:
             raise StaleStep from error
+        except OperationalError as error:
+            raise StoreBusy from error
 
     def set_recipe(self, session_id: str, recipe: Recipe, steps: int) -> None:
         """Put another recipe in the place of the session's, unless it has moved on from `steps` steps."""

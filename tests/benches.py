@@ -8,7 +8,7 @@ from pathlib import Path
 from core.domain import Mode, Recipe, Settings, Task
 from core.models.protocol import Model
 from core.models.scripted import Script, ScriptedModel
-from core.scoring.catalog import scorer_opener
+from core.scoring.catalog import open_scorer
 from core.workbench import Workbench
 from storage.database import open_database
 from storage.store import SqlStore
@@ -33,7 +33,7 @@ class Bench(Workbench):
         self.opened: list[str] = []
         self.model = ScriptedModel(script, pace=pace, scores=scores)
         store = SqlStore(open_database(f"sqlite:///{folder}/redraft.db"))
-        super().__init__(store, self._open, scorer_opener(self._open))
+        super().__init__(store, self._open, open_scorer)
 
     def _open(self, name: str) -> Model:
         self.opened.append(name)

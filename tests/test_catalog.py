@@ -13,7 +13,7 @@ from core.domain import Recipe
 from core.models.catalog import Models, UnknownModel
 from core.models.protocol import Capabilities, Model
 from core.models.scripted import ScriptedModel
-from core.scoring.catalog import SCORERS, UnknownScorer, scorer_opener, usual_scorer
+from core.scoring.catalog import SCORERS, UnknownScorer, open_scorer, usual_scorer
 
 ROOT = Path(__file__).parent.parent
 ENDPOINTS = (
@@ -84,13 +84,13 @@ def test_every_scorer_opens_with_the_model_of_its_role(name: str) -> None:
         return ScriptedModel([])
 
     recipe = Recipe("direct", "", "writer", models=(("judge", "judge"), ("score", "reader")))
-    assert scorer_opener(open_model)(name, recipe).name == name
+    assert open_scorer(name, recipe, open_model).name == name
     assert asked == {"logprob": ["reader"], "self_evaluation": ["judge"]}.get(name, [])
 
 
 def test_an_unknown_scorer_is_refused_with_those_that_there_are() -> None:
     with pytest.raises(UnknownScorer, match=r"'vibes'.*logprob, self_evaluation"):
-        scorer_opener(lambda _: ScriptedModel([]))("vibes", Recipe("direct", "", "m"))
+        open_scorer("vibes", Recipe("direct", "", "m"), lambda _: ScriptedModel([]))
 
 
 @pytest.mark.parametrize(

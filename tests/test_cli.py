@@ -32,7 +32,7 @@ def test_refine_prints_one_json_document_with_everything(cli: Cli, chat: FaultSe
     assert ran.json["steps"][6]["answer"]["decision"]["ruling"] == "accept"
     assert ran.json["outcome"]["reason"] == "the rounds are used up"
     assert ran.json["outcome"]["draft"]["round"] == 1
-    assert (ran.json["spent"]["calls"], ran.json["problem"], ran.err) == (3, "", "")
+    assert (ran.json["spent"]["calls"], ran.json["problem"], ran.err) == (5, "", "")
 
 
 def test_refine_to_read_streams_on_stderr_and_prints_markdown(cli: Cli, chat: FaultServer) -> None:

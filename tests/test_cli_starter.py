@@ -70,7 +70,7 @@ def test_every_draft_is_scored_under_the_task_prompt(documents: list[dict[str, A
     assert len(measures) == len(asked) >= 1
     for step in measures:
         (score,) = step["answer"]["scores"][0]
-        assert (score["scorer"], score["condition"]) == ("logprob", "given the task prompt alone")
+        assert (score["scorer"], score["condition"]) == ("logprob", "given the task prompt alone, by starter")
         assert (
             score["value"] < 0 and "".join(t["text"] for t in score["tokens"]) == step["request"]["texts"][0]
         )

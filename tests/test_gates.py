@@ -73,11 +73,11 @@ CHOSEN = Best(draft(-2.0, text="first"), "Anna accepted it.", True)
 @pytest.mark.parametrize(
     ("best", "new", "decision", "is_best", "why"),
     [
-        (BEST, draft(-1.0), decided("accept"), True, "Its s of -1 is the highest seen."),
-        (BEST, draft(-2.0), decided("accept"), True, "highest"),
+        (BEST, draft(-1.0), decided("accept"), True, "Its s of -1 beats the best before it."),
+        (BEST, draft(-2.0), decided("accept"), True, "beats the best before it"),
         (BEST, draft(-2.0), decided("reject"), False, "first draft"),
         (BEST, draft(-3.0), decided("accept"), False, "first draft"),
-        (BEST, draft(-1.9), decided("reject"), True, "highest"),
+        (BEST, draft(-1.9), decided("reject"), True, "beats the best before it"),
         (BEST, draft(None), decided("accept"), True, "scores can't tell them apart"),
         (BEST, draft(None), decided("reject"), False, "first draft"),
         (BEST, draft(9.0, flags=("refusal",)), decided("accept"), False, "first draft"),
@@ -88,7 +88,7 @@ CHOSEN = Best(draft(-2.0, text="first"), "Anna accepted it.", True)
         (BEST, draft(-9.0), decided("edit", "Anna"), True, "text that Anna wrote."),
         (BEST, draft(-9.0), decided("hunks", "Anna"), True, "text that Anna accepted in part."),
         (BEST, draft(9.0), decided("reject", "Anna"), False, "first draft"),
-        (CHOSEN, draft(-1.0), decided("accept"), True, "highest"),
+        (CHOSEN, draft(-1.0), decided("accept"), True, "beats the best before it"),
         (CHOSEN, draft(-3.0), decided("accept"), False, "Anna accepted it."),
         (CHOSEN, draft(None), decided("accept"), False, "Anna accepted it."),
     ],

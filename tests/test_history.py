@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.domain import Decision, Point, Price, Settings, Token
+from core.domain import Decision, Point, Settings, Token
 from core.engine import Finished, Pending, advance
 from core.history import Story, tell, tokens_at
 from core.steps import CritiqueGate, Measure, Measured, Replied, RevisionGate, Step
@@ -31,7 +31,7 @@ def told(steps: list[Step], settings: Settings = SETTINGS) -> Story:
         assert isinstance(place, Pending) and place.request == step.request
         place = advance(moves, place.position + 1, step.answer)
     waiting = None if isinstance(place, Finished) else place.request
-    return tell(steps, waiting, source=TASK.input, price=settings.price)
+    return tell(steps, waiting, source=TASK.input)
 
 
 def by(ruling: str, **more: object) -> Decision:
@@ -145,7 +145,7 @@ def test_a_draft_written_at_its_critique_replaces_it_in_the_round() -> None:
 
 
 def test_changes_taken_over_in_part_make_a_text_of_their_own() -> None:
-    rulings = [by("accept"), by("hunks", hunks=(0,))]
+    rulings = [by("accept"), by("hunks", hunks=(0,), text="uno two three")]
     texts: dict[str, float | None] = {"one two three": 1.0, "uno two tres": 2.0, "uno two three": 3.0}
     script = Script(["one two three", "p", "uno two tres"], texts, rulings)
     one = replace(SETTINGS, rounds=1)
@@ -190,10 +190,8 @@ def test_without_feedback_a_round_is_its_revision() -> None:
 
 def test_costs_and_notes_are_gathered_with_their_steps() -> None:
     asked = replace(ask(), notes=("left out",))
-    answer = Replied(replace(reply("a"), notes=("retried",)))
-    story = tell(
-        [Step(ask(), Replied(reply("x"))), Step(asked, answer)], None, source="", price=Price(1e6, 2e6)
-    )
+    answer = Replied(replace(reply("a"), notes=("retried",)), money=25.0)
+    story = tell([Step(ask(), Replied(reply("x"), money=15.0)), Step(asked, answer)], None, source="")
     assert story.notes == ((1, "left out"), (1, "retried"))
     assert (story.spent.calls, story.spent.prompt_tokens, story.spent.completion_tokens) == (2, 20, 10)
     assert story.spent.money == pytest.approx(40.0)

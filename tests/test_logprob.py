@@ -77,7 +77,7 @@ def test_the_worked_example_of_joint_sums() -> None:
 
 def test_a_score_carries_its_numbers_its_condition_and_its_tokens() -> None:
     (score,) = measure(Fake({"good": tokens(-1.0, -3.0)}), "good")
-    assert (score.scorer, score.value, score.condition) == ("logprob", -2.0, GIVEN_PROMPT)
+    assert (score.scorer, score.value, score.condition) == ("logprob", -2.0, f"{GIVEN_PROMPT}, by fake")
     assert dict(score.details) == {"sum": -4.0, "tokens": 2, "left out": 0}
     assert min(t.logprob for t in score.tokens if t.logprob is not None) == -3.0
 
@@ -108,7 +108,9 @@ def test_one_text_that_fails_keeps_no_other_from_its_score() -> None:
 
 def test_a_model_out_of_reach_is_not_asked_again_for_each_text() -> None:
     model = Fake({"good": tokens(-1.0)})
-    assert [score.value for score in measure(model, "good", "offline")] == [None, None]
+    # It may be had later: the step is not recorded, and is asked again.
+    with pytest.raises(ModelError, match="offline"):
+        measure(model, "good", "offline")
     assert model.scorings == 1
 
 

@@ -12,8 +12,9 @@ from dataclasses import replace
 import pytest
 
 from core.models.protocol import ModelError
-from core.scoring.catalog import scorer_opener
-from core.workbench import Stop, Workbench
+from core.running import Stop
+from core.scoring.catalog import open_scorer
+from core.workbench import Workbench
 from storage.database import open_database
 from storage.store import SqlStore
 from tests.benches import recipe
@@ -103,7 +104,7 @@ def test_a_key_is_not_in_the_database_of_sessions_that_ran_on_it(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     store = SqlStore(open_database(f"sqlite:///{here.home}/redraft.db"))
-    bench = Workbench(store, here.models.open, scorer_opener(here.models.open))
+    bench = Workbench(store, here.models.open, open_scorer)
     with FaultServer(answer) as server:
         here.add(server.url)
         session = bench.start(TASK, replace(recipe(), model="mine:tiny-chat"), "auto")

@@ -254,7 +254,7 @@ def test_strategies_hold_nothing_between_runs() -> None:
 def test_hunks_taken_over_make_a_text_of_both_that_is_scored() -> None:
     old, new = "The food was good and the staff was rude.", "The meal was good and the staff was kind."
     mixed = "The meal was good and the staff was rude."
-    rulings = [Decision("accept", "Anna"), Decision("hunks", "Anna", hunks=(0,))]
+    rulings = [Decision("accept", "Anna"), Decision("hunks", "Anna", hunks=(0,), text=mixed)]
     script = Script([old, "p", new], {old: 1, new: 2, mixed: 3}, rulings)
     outcome, _ = refine(script, replace(SCORED, rounds=1))
     assert outcome.draft is not None

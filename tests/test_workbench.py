@@ -10,13 +10,27 @@ from pathlib import Path
 import pytest
 
 from core.checks import BadDecision, BadTask
-from core.domain import Decision, Point, Recipe, Sampling, Task
+from core.domain import Decision, Point, Recipe, Sampling, Score, Settings, Task
 from core.engine import Finished, Pending, Place
 from core.models.protocol import Delta, ModelError
+from core.running import Began, Event, Recorded, Stop
 from core.sessions import StaleStep
-from core.steps import Ask, CritiqueGate, Replied, RevisionGate
-from core.workbench import CannotChange, Event, GateClosed, Recorded, Stop
+from core.steps import (
+    Answer,
+    Ask,
+    CritiqueGate,
+    Measure,
+    Measured,
+    Replied,
+    Request,
+    RevisionGate,
+    Ruled,
+)
+from core.strategies import self_refine
+from core.workbench import CannotChange, GateClosed
 from tests.benches import CRITIQUE, Bench, recipe
+from tests.driving import PlainWords, Script, drive
+from tests.values import TASK
 
 TEXTS = ["A good meal.", CRITIQUE, "A splendid meal."]
 SCORES = {"A good meal.": -2.0, "A splendid meal.": -1.0, "mine": -3.0}
@@ -258,3 +272,117 @@ def test_another_first_draft_is_a_new_session_with_another_seed(tmp_path: Path) 
     assert bench.store.load(second).parent == (first, 0)
     seeds = [asked.sampling.seed for asked in bench.model.asks]
     assert seeds[0] == 7 and seeds[1] != 7
+
+
+def test_settings_changed_while_it_runs_hold_from_the_next_step_and_break_nothing(tmp_path: Path) -> None:
+    texts = [f"meal {i}." for i in range(9)]
+    script = [texts[0]]
+    for text in texts[1:]:
+        script += [CRITIQUE, text]
+    bench = Bench(tmp_path, script, scores={text: float(i - 20) for i, text in enumerate(texts)})
+    session_id = bench.new("auto", recipe(rounds=8))
+
+    async def shortened() -> Place:
+        def watch(event: Event) -> None:
+            if isinstance(event, Began) and event.request.round == 2 and isinstance(event.request, Ask):
+                bench.change(session_id, lambda r: replace(r, settings=replace(r.settings, rounds=2)))
+
+        return await bench.advance(session_id, watch, Stop())
+
+    place = asyncio.run(shortened())
+    assert isinstance(place, Finished) and place.outcome.reason == "the rounds are used up"
+    session = bench.store.load(session_id)
+    assert bench.place(session) == place and max(s.request.round for s in session.steps) == 2
+
+
+def test_a_reply_that_new_settings_have_no_use_for_is_let_go(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, [*TEXTS, CRITIQUE], scores=SCORES)
+    session_id = bench.new("auto", recipe(rounds=3))
+
+    async def ended() -> Place:
+        def watch(event: Event) -> None:
+            if isinstance(event, Delta) and bench.model.left == 0:
+                bench.change(session_id, lambda r: replace(r, settings=replace(r.settings, rounds=1)))
+
+        return await bench.advance(session_id, watch, Stop())
+
+    place = asyncio.run(ended())
+    assert isinstance(place, Finished)
+    assert bench.place(bench.store.load(session_id)) == place
+
+
+def test_another_model_is_used_from_the_next_step_of_a_run(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, TEXTS, scores=SCORES)
+    session_id = bench.new("auto", recipe(rounds=1))
+
+    async def changed() -> None:
+        def watch(event: Event) -> None:
+            if (
+                isinstance(event, Began)
+                and isinstance(event.request, Ask)
+                and event.request.role == "critique"
+            ):
+                bench.change(session_id, lambda r: replace(r, model="other"))
+
+        await bench.advance(session_id, watch, Stop())
+
+    asyncio.run(changed())
+    assert bench.opened[:3] == ["scripted", "scripted", "scripted"] and set(bench.opened[3:]) == {"other"}
+
+
+def test_scores_of_another_model_are_measured_again_before_they_are_compared() -> None:
+    old = Score("s", -0.5, condition="by one")
+
+    def answer(request: Request) -> Answer:
+        if isinstance(request, Measure):
+            known = old if request.round == 0 and not asked_again else Score("s", -4.0, condition="by two")
+            new = Score("s", -3.0, condition="by two")
+            asked_again.append(request.texts[0])
+            return Measured(((known if request.texts == ("a",) else new,),))
+        return script.answer(request)
+
+    asked_again: list[str] = []
+    script = Script(["a", "p", "b"])
+    settings = Settings(rounds=1, scorers=("s",), gate_scorer="s")
+    outcome, steps = drive(self_refine(TASK, PlainWords(), settings), answer)
+    gate = steps[-1].request
+    assert isinstance(gate, RevisionGate)
+    assert gate.verdict.accept is True and "-3 against -4" in gate.verdict.reason
+    assert outcome.draft is not None and outcome.draft.text == "b"
+
+
+def test_an_outage_while_scoring_leaves_it_resumable(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, ["A good meal.", ModelError("out of reach", retryable=True), "yes"])
+    session_id = bench.new("auto", recipe(strategy="direct", scorer="self_evaluation"))
+    with pytest.raises(ModelError, match="out of reach"):
+        advance(bench, session_id)
+    assert len(bench.store.load(session_id).steps) == 1
+    assert isinstance(advance(bench, session_id), Finished)
+
+
+def test_after_a_stop_undo_goes_on_from_the_step_that_was_stopped(tmp_path: Path) -> None:
+    bench = Bench(
+        tmp_path, ["one two three four", "one two three four", CRITIQUE], scores={"one two three four": -1}
+    )
+    session_id = bench.new()
+
+    async def stopped() -> None:
+        stop = Stop()
+        await bench.advance(session_id, lambda e: stop.ask("Anna") if isinstance(e, Delta) else None, stop)
+
+    asyncio.run(stopped())
+    resumed = bench.undo(session_id)
+    assert bench.store.load(resumed).steps == ()
+    place = advance(bench, resumed)
+    assert isinstance(place, Pending) and isinstance(place.request, CritiqueGate)
+
+
+def test_parts_taken_over_keep_their_text_whatever_later_diffs_number(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, ["The food was good.", CRITIQUE, "The meal was splendid."])
+    session_id = bench.new(made_by=recipe(rounds=1, scorer=None))
+    place = advance(bench, session_id)
+    bench.decide(session_id, place.position, Decision("accept", "Anna"))
+    place = advance(bench, session_id)
+    bench.decide(session_id, place.position, Decision("hunks", "Anna", hunks=(0,)))
+    answer = bench.store.load(session_id).steps[-1].answer
+    assert isinstance(answer, Ruled) and answer.decision.text == "The meal was good."

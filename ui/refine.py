@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import Any, get_args
 import gradio as gr
 
 from core.checks import BadTask
-from core.domain import Price, Role, Task
+from core.domain import Role, Task
 from core.models.catalog import Models, UnknownModel
 from core.models.protocol import ModelError
 from core.preset_schema import PresetError
@@ -96,11 +97,9 @@ class _Handlers:
             target=form["target"] or preset.target if "target" in asked else "",
         )
         model = self.models.open((form["model"] or "").strip())
-        recipe = make_recipe(
-            preset, model.name, await model.capabilities(), wishes(form), _price(self.models, model.name)
-        )
+        recipe = make_recipe(preset, model.name, await model.capabilities(), wishes(form))
         recipe = replace(recipe, models=self._roles(form["roles"]))
-        return self.bench.start(task, recipe, form["mode"])
+        return await asyncio.to_thread(self.bench.start, task, recipe, form["mode"])
 
     def _roles(self, text: str) -> tuple[tuple[Role, str], ...]:
         """The models of single roles: the client's text, so every name in it is opened. Raises BadTask."""
@@ -165,8 +164,3 @@ def _texts(name: str, preset: Preset, task: Task) -> tuple[Any, ...]:
 
 def _said(text: str) -> Any:
     return gr.update(value=text, visible=bool(text))
-
-
-def _price(models: Models, name: str) -> Price | None:
-    endpoint = models.endpoint_of(name)
-    return endpoint.price if endpoint else None

@@ -23,9 +23,10 @@ from core.engine import HistoryMismatch
 from core.export import Form, export
 from core.history import tokens_at
 from core.models.catalog import Models, UnknownModel
+from core.models.protocol import ModelError
 from core.preset_schema import PresetError
 from core.runs import Runs
-from core.sessions import StaleStep, UnknownSession
+from core.sessions import StaleStep, StoreBusy, UnknownSession
 from core.workbench import CannotChange, GateClosed, Workbench
 from ui.events import Views
 from ui.family import family_view
@@ -36,8 +37,10 @@ REFUSALS = (
     CannotChange,
     GateClosed,
     HistoryMismatch,
+    ModelError,
     PresetError,
     StaleStep,
+    StoreBusy,
     UnknownModel,
     UnknownSession,
 )

@@ -29,19 +29,19 @@ def session_view(bench: Workbench, session: Session, live: Live) -> View:
     place, problem = bench.readable_place(session)
     waiting = place.request if isinstance(place, Pending) else None
     settings = session.recipe.settings
-    story = tell(session.steps, waiting, source=session.task.input, price=settings.price)
+    story = tell(session.steps, waiting, source=session.task.input)
     drawing = Drawing(settings, session.steps, token_steps(session.steps, session.task.input))
     drawn = rows(drawing, story, waiting, direct=session.recipe.strategy == "direct")
     return {
         "head": {
             **_head(session, place, live, waiting),
-            "problem": problem or live.problem or session.problem,
-            "figures": _figures(story.spent, priced=settings.price is not None),
+            "problem": problem or live.problem or ("" if live.running else session.problem),
+            "figures": _figures(story.spent, priced=story.spent.priced),
             "warning": _nearly(story.spent, settings.budget),
             "round": waiting.round if waiting is not None else None,
             "rows": len(drawn),
         },
-        "settings": _settings(session),
+        "settings": _settings(session, priced=story.spent.priced or settings.budget.money is not None),
         "gate": _gate(waiting),
         "notes": list(dict.fromkeys(note for _, note in story.notes)),
         "chart": chart(story, settings.gate_scorer),
@@ -65,7 +65,7 @@ def _head(session: Session, place: Place | None, live: Live, waiting: Request | 
     }
 
 
-def _settings(session: Session) -> View:
+def _settings(session: Session, *, priced: bool) -> View:
     recipe = session.recipe
     budget = recipe.settings.budget
     return {
@@ -77,7 +77,7 @@ def _settings(session: Session) -> View:
         "tokens": budget.tokens,
         "seconds": budget.seconds,
         "money": budget.money,
-        "priced": recipe.settings.price is not None,
+        "priced": priced,
     }
 
 

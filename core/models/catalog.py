@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from core.config import Config, ConfigError, Endpoint, check_apart, clean_key, is_in, write_added
+from core.domain import Price
 from core.models.protocol import Model, ModelError
 
 if TYPE_CHECKING:
@@ -64,6 +65,14 @@ class Models:
     def endpoint_of(self, name: str) -> Endpoint | None:
         """The endpoint that the model of this name is at; None for models in this process."""
         return self._parts(name)[0]
+
+    def price(self, name: str) -> Price | None:
+        """What the model of this name costs, where its endpoint has a price."""
+        try:
+            endpoint = self.endpoint_of(name)
+        except UnknownModel:
+            return None
+        return endpoint.price if endpoint else None
 
     # -- endpoints at run time --------------------------------------------------------------
 

@@ -45,19 +45,15 @@ class UnknownScorer(ValueError):
         super().__init__(f"There is no scorer {name!r}. There are: {', '.join(SCORERS)}.")
 
 
-def scorer_opener(open_model: Callable[[str], Model]) -> Callable[[str, Recipe], Scorer]:
-    """A function that opens a scorer by name for a recipe. It raises UnknownScorer."""
-
-    def open_scorer(name: str, recipe: Recipe) -> Scorer:
-        if name == "logprob":
-            return LogprobScorer(open_model(recipe.model_for("score")))
-        if name == "self_evaluation":
-            return SelfEvaluation(open_model(recipe.model_for("judge")))
-        if name not in IN_CODE:
-            raise UnknownScorer(name)
-        return IN_CODE[name]()
-
-    return open_scorer
+def open_scorer(name: str, recipe: Recipe, open_model: Callable[[str], Model]) -> Scorer:
+    """The scorer of that name, with the models that the recipe gives it. Raises UnknownScorer."""
+    if name == "logprob":
+        return LogprobScorer(open_model(recipe.model_for("score")))
+    if name == "self_evaluation":
+        return SelfEvaluation(open_model(recipe.model_for("judge")))
+    if name not in IN_CODE:
+        raise UnknownScorer(name)
+    return IN_CODE[name]()
 
 
 def usual_scorer(wanted: str, capabilities: Capabilities) -> str:

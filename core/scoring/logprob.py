@@ -82,16 +82,26 @@ class LogprobScorer:
         return "logprob"
 
     async def measure(self, task: Task, prompt: Sequence[Message], texts: Sequence[str]) -> tuple[Score, ...]:
-        """One score a text, in order; a text that can't be scored does not keep the others from it."""
+        """One score a text, in order; a text that can't be scored does not keep the others from it.
+
+        Raises ModelError where trying again may help.
+        """
         try:
             return self._scores(await self._model.score(prompt, texts))
         except ModelError as error:
             if len(texts) > 1 and not error.retryable:  # the fault may be one text's alone
                 return tuple([(await self.measure(task, prompt, [text]))[0] for text in texts])
-            return tuple(Score(self.name, None, str(error), GIVEN_PROMPT) for _ in texts)
+            if error.retryable:
+                raise
+            return tuple(Score(self.name, None, str(error), self._condition) for _ in texts)
+
+    @property
+    def _condition(self) -> str:
+        """Models differ in what they find likely: scores compare by one model only."""
+        return f"{GIVEN_PROMPT}, by {self._model.name}"
 
     def _scores(self, scored: Iterable[Sequence[Token]]) -> tuple[Score, ...]:
-        return tuple(token_score(self.name, tokens, GIVEN_PROMPT) for tokens in scored)
+        return tuple(token_score(self.name, tokens, self._condition) for tokens in scored)
 
 
 class SelfEvaluation:
@@ -110,7 +120,7 @@ class SelfEvaluation:
         return "self_evaluation"
 
     async def measure(self, task: Task, prompt: Sequence[Message], texts: Sequence[str]) -> tuple[Score, ...]:
-        """One score a text between 0 and 1, in order."""
+        """One score a text between 0 and 1, in order. Raises ModelError where trying again may help."""
         return tuple([await self._evaluate(prompt, text) for text in texts])
 
     async def _evaluate(self, prompt: Sequence[Message], text: str) -> Score:
@@ -121,6 +131,8 @@ class SelfEvaluation:
         try:
             reply = await self._model.complete(asked, n=1, sampling=self._sampling)
         except ModelError as error:
+            if error.retryable:
+                raise
             return Score(self.name, None, str(error), condition)
         first = reply.completions[0].tokens[:1] if reply.completions else ()
         return self._score(first, condition)

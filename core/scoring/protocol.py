@@ -17,5 +17,8 @@ class Scorer(Protocol):
         ...
 
     async def measure(self, task: Task, prompt: Sequence[Message], texts: Sequence[str]) -> tuple[Score, ...]:
-        """One score a text, in order. What can't be scored has value None and says why."""
+        """One score a text, in order. What can't be scored has value None and says why.
+
+        Raises ModelError (retryable) where it may be had later.
+        """
         ...

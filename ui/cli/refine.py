@@ -13,9 +13,9 @@ from core.domain import Budget, Decision, Mode, Task
 from core.engine import Finished, HistoryMismatch, Place
 from core.models.protocol import Delta, ModelError, Notice
 from core.recipes import Wishes, make_recipe
+from core.running import Began, Event, Stop
 from core.sessions import StaleStep
 from core.steps import Ask, CritiqueGate, Gate, Measure, RevisionGate
-from core.workbench import Began, Event, Stop
 from ui.cli.common import DONE, FAILED, Tools, print_session, say
 
 
@@ -59,10 +59,7 @@ async def _new_session(tools: Tools, args: argparse.Namespace) -> str:
         capabilities = await tools.models.open(args.model).capabilities()
     except ModelError as error:
         raise BadTask(str(error)) from error
-    endpoint = next((e for e in tools.endpoints if args.model.startswith(f"{e.name}:")), None)
-    recipe = make_recipe(
-        preset, args.model, capabilities, _wishes(args), endpoint.price if endpoint else None
-    )
+    recipe = make_recipe(preset, args.model, capabilities, _wishes(args))
     mode: Mode = "ask" if args.gate == "human" else "auto"
     return tools.bench.start(task, recipe, mode)
 
