@@ -24,7 +24,7 @@ from core.recipes import LARGEST_SEED
 from core.scoring.catalog import SCORERS, open_scorer
 from core.strategies import STRATEGIES
 from core.workbench import Workbench
-from storage.database import open_database
+from storage.database import DatabaseTooNew, open_database
 from storage.store import SqlStore
 from ui import cli
 from ui.cli.common import DONE, USAGE, Tools
@@ -81,10 +81,10 @@ def _database(url: str) -> Engine:
     """The database, or a ConfigError that says what to look at; the address may hold a password."""
     try:
         return open_database(url)
-    except (SQLAlchemyError, ImportError, OSError) as error:
+    except (SQLAlchemyError, DatabaseTooNew, ImportError, OSError) as error:
         # Only the driver's own words: what SQLAlchemy adds to them shows statement and address.
         reason = getattr(error, "orig", None) or (
-            error if isinstance(error, OSError) else type(error).__name__
+            error if isinstance(error, OSError | DatabaseTooNew) else type(error).__name__
         )
         raise ConfigError(
             f"the database can't be opened ({reason}). Look at REDRAFT_DATABASE_URL, or at database_url in "
@@ -93,7 +93,13 @@ def _database(url: str) -> Engine:
 
 
 def _person() -> str:
-    return os.environ.get("REDRAFT_USER") or "person"
+    """Who decides on this machine. Raises ConfigError for names that mean someone else."""
+    name = os.environ.get("REDRAFT_USER") or "person"
+    if name in ("policy", "model"):
+        raise ConfigError(
+            f"REDRAFT_USER can't be {name!r}: decisions and texts of Redraft's own carry that name."
+        )
+    return name
 
 
 def _presets(config: Config) -> dict[str, Preset]:
@@ -120,8 +126,11 @@ def _serve(tools: Tools, args: argparse.Namespace) -> int:
     from ui.server import make_app
 
     host, port = getattr(args, "host", "127.0.0.1"), getattr(args, "port", 7860)
-    # On loopback the names are known; who listens on other addresses may go by any.
-    names = LOOPBACK | set(getattr(args, "allow_host", [])) if host in LOOPBACK else None
+    # On loopback the names are known; who listens on other addresses goes by any, unless told.
+    allowed = set(getattr(args, "allow_host", []))
+    names = LOOPBACK | allowed if allowed or host in LOOPBACK else None
+    if host not in LOOPBACK:
+        print("There is no sign-in: whoever reaches this address can use it.", file=sys.stderr)
     app = make_app(tools.bench, tools.models, dict(tools.presets), tools.person, names)
     print(f"Redraft is at http://{host}:{port}/", flush=True)
     # Pages hold their event streams open; a server that is told to end does not wait for them.

@@ -6,7 +6,7 @@ Knows no web and no SQL.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from core import engine
@@ -106,6 +106,11 @@ class Workbench:
         self.store.set_recipe(copy, sampled, 0)
         return copy
 
+    def branch(self, session_id: str) -> str:
+        """A new session on all that this one has, to go on with; before the stop where it was stopped."""
+        steps = self.store.load(session_id).steps
+        return self.store.fork(session_id, len(steps) - was_stopped(steps))
+
     def undo(self, session_id: str) -> str:
         """A new session that stands before the last ruling or stop of a person, else of the policy; its id.
 
@@ -176,6 +181,16 @@ class Workbench:
         if isinstance(place, Finished):
             await asyncio.to_thread(self.store.set_ending, session.id, place.outcome.reason)
         return place
+
+
+def was_stopped(steps: Sequence[Step]) -> bool:
+    """Whether a person's stop was the last that happened: one may want to go on from there."""
+    if not steps:
+        return False
+    answer = steps[-1].answer
+    if isinstance(answer, Ruled):
+        return answer.decision.ruling == "stop"
+    return bool(answer.stopped_by)
 
 
 def _by_person(step: Step) -> bool:

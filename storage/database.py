@@ -12,10 +12,20 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_SECONDS = 10.0
 
 
+class DatabaseTooNew(ValueError):
+    """The database was written by a later version."""
+
+    def __init__(self) -> None:
+        super().__init__("it was written by a newer version of Redraft: update, or name another database")
+
+
 def open_database(url: str) -> Engine:
-    """An engine on `url` whose schema is the newest; SQLite files and their folders are made."""
+    """An engine on `url` with the newest schema; SQLite files and folders are made. Raises DatabaseTooNew."""
     engine = connect(url)
-    if _revision(engine) != newest_revision():
+    revision = _revision(engine)
+    if revision != newest_revision():
+        if revision is not None and revision > newest_revision():
+            raise DatabaseTooNew
         upgrade(engine)
     return engine
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 
+from core.checks import BadTask
 from core.domain import Budget
 from core.models.catalog import Models
 from core.presets import Preset
-from core.recipes import Wishes
+from core.recipes import LARGEST_SEED, Wishes
 from core.scoring.catalog import SCORERS
 from core.strategies import STRATEGIES
 from ui import widgets
@@ -43,15 +45,15 @@ class Form:
     rounds: gr.Slider
     scorer: gr.Dropdown
     gate: gr.Dropdown
-    margin: gr.Number
-    target_score: gr.Number
+    margin: gr.Textbox
+    target_score: gr.Textbox
     feedback: gr.Dropdown
     step_by_step: gr.Checkbox
     temperature: gr.Slider
-    seed: gr.Number
-    max_calls: gr.Number
-    max_tokens: gr.Number
-    max_seconds: gr.Number
+    seed: gr.Textbox
+    max_calls: gr.Textbox
+    max_tokens: gr.Textbox
+    max_seconds: gr.Textbox
     roles: gr.Textbox
 
     def all(self) -> list[gr.components.Component]:
@@ -114,38 +116,64 @@ def _more() -> tuple[Any, ...]:
         gr.Dropdown(
             list(GATES), value="score", label="A revision is accepted by policy when", interactive=True
         ),
-        gr.Number(0.0, label="Margin", interactive=True),
-        gr.Number(None, label="Stop at this score", interactive=True),
+        _typed("Margin", "0"),
+        _typed("Stop at this score", "no such stop"),
         gr.Dropdown(list(FEEDBACK), value="specific", label="Critique", interactive=True),
         gr.Checkbox(False, label="Let the first draft think step by step", interactive=True),
         gr.Slider(0.0, 2.0, value=0.7, step=0.1, label="Temperature", interactive=True),
-        gr.Number(None, label="Seed (empty: drawn)", precision=0, minimum=0, interactive=True),
-        gr.Number(None, label="At most so many model calls", precision=0, minimum=1, interactive=True),
-        gr.Number(None, label="At most so many tokens", precision=0, minimum=1, interactive=True),
-        gr.Number(None, label="At most so many seconds of model time", minimum=1, interactive=True),
+        _typed("Seed", "drawn"),
+        _typed("At most so many model calls", "no limit"),
+        _typed("At most so many tokens", "no limit"),
+        _typed("At most so many seconds of model time", "no limit"),
     )
 
 
+def _typed(label: str, without: str) -> gr.Textbox:
+    """A number that may be left out. (An empty gr.Number becomes 0 as soon as it is shown.)"""
+    return gr.Textbox("", label=label, placeholder=without, max_lines=1, interactive=True)
+
+
 def wishes(form: dict[str, Any]) -> Wishes:
+    """What the person wishes. Raises BadTask for a number that is none."""
     budget = Budget(
-        calls=_whole(form["max_calls"]),
-        tokens=_whole(form["max_tokens"]),
-        seconds=form["max_seconds"] or None,
+        calls=_whole(form["max_calls"], "At most so many model calls"),
+        tokens=_whole(form["max_tokens"], "At most so many tokens"),
+        seconds=_number(form["max_seconds"], "At most so many seconds", above=0),
     )
     return Wishes(
         strategy=form["strategy"],
         rounds=int(form["rounds"]),
         scorer=form["scorer"] or None,
         gate=form["gate"],
-        margin=float(form["margin"] or 0.0),
-        target_score=form["target_score"],
+        margin=_number(form["margin"], "Margin") or 0.0,
+        target_score=_number(form["target_score"], "Stop at this score"),
         feedback=form["feedback"],
         step_by_step=bool(form["step_by_step"]),
         temperature=float(form["temperature"]),
-        seed=_whole(form["seed"]),
+        seed=_whole(form["seed"], "Seed", lowest=0),
         budget=budget,
     )
 
 
-def _whole(value: float | None) -> int | None:
-    return None if value is None else int(value)
+def _number(text: str | None, what: str, *, above: float | None = None) -> float | None:
+    if not (text or "").strip():
+        return None
+    try:
+        value = float((text or "").strip().replace(",", "."))
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or (above is not None and value <= above):
+        kind = "a number" if above is None else f"a number above {above:g}"
+        raise BadTask(f"{what}: {text!r} is not {kind}. Write one, or leave the field empty.")
+    return value
+
+
+def _whole(text: str | None, what: str, *, lowest: int = 1) -> int | None:
+    value = _number(text, what)
+    if value is None:
+        return None
+    if value != int(value) or not lowest <= value <= LARGEST_SEED:
+        raise BadTask(
+            f"{what}: {text!r} is not a whole number from {lowest} on. Write one, or leave it empty."
+        )
+    return int(value)

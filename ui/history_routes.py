@@ -53,7 +53,7 @@ def history_routes(bench: Workbench, runs: Runs) -> APIRouter:
     @router.post("/{session_id}/fork")
     async def fork(session_id: str) -> JSONResponse:
         def whole() -> View:
-            return {"session": store.fork(session_id, len(store.load(session_id).steps))}
+            return {"session": bench.branch(session_id)}
 
         return JSONResponse(await _answer(whole))
 

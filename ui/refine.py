@@ -12,7 +12,7 @@ import gradio as gr
 
 from core.checks import BadTask
 from core.domain import Role, Task
-from core.models.catalog import Models, UnknownModel
+from core.models.catalog import STARTER, Models, UnknownModel
 from core.models.protocol import ModelError
 from core.preset_schema import PresetError
 from core.presets import Preset
@@ -37,10 +37,8 @@ def build(bench: Workbench, runs: Runs, models: Models, presets: Mapping[str, Pr
         with gr.Row(elem_id="refine"):
             with gr.Column(scale=1, min_width=300, elem_id="task"):
                 form = task_form(models, presets)
+                message = widgets.form_message()
                 start = gr.Button("Start", variant="primary", elem_id="start")
-                message = gr.Textbox(
-                    "", visible=False, interactive=False, show_label=False, elem_id="message", lines=2
-                )
                 drawer = models_drawer.drawer()
             with gr.Column(scale=3, min_width=320):
                 board = widgets.board([_label(task) for _, task in examples])
@@ -57,7 +55,7 @@ def _wire(
     page: gr.Blocks,
     form: Form,
     start: gr.Button,
-    message: gr.Textbox,
+    message: gr.HTML,
     board: gr.HTML,
     drawer: gr.HTML,
 ) -> None:
@@ -67,7 +65,7 @@ def _wire(
     start.click(handlers.start, form.all(), [board, message], trigger_mode="once", js=ROLES, **quiet)
     drawer.chosen(handlers.chosen, None, form.model, **quiet)
     form.preset.input(handlers.fields, form.preset, fields, **quiet)
-    board.example(handlers.example, None, texts, **quiet)
+    board.example(handlers.example, None, [*texts, form.model], **quiet)
     page.load(handlers.load, None, [board, message, *texts, form.model], **quiet)
 
 
@@ -84,9 +82,9 @@ class _Handlers:
         try:
             session_id = await self._start(dict(zip(Form.__dataclass_fields__, values, strict=True)))
         except PROBLEMS as problem:
-            return gr.skip(), _said(str(problem))
+            return gr.skip(), str(problem)
         self.runs.start(session_id)
-        return {"session": session_id}, _said("")
+        return {"session": session_id}, ""
 
     async def _start(self, form: dict[str, Any]) -> str:
         preset = self.presets[form["preset"]]
@@ -132,20 +130,20 @@ class _Handlers:
         """Fill the form with an example; the index is the client's, so it is checked."""
         index = event._data.get("index") if isinstance(event._data, dict) else None
         if not isinstance(index, int) or not 0 <= index < len(self.examples):
-            return (gr.skip(),) * 4
+            return (gr.skip(),) * 5
         preset, task = self.examples[index]
-        return _texts(preset.name, preset, task)
+        return (*_texts(preset.name, preset, task), STARTER)
 
     def load(self, request: gr.Request) -> tuple[Any, ...]:
         """Open the session that the URL names."""
         session_id = dict(request.query_params).get("session", "")
         if not session_id:
-            return (None, _said(""), *(gr.skip(),) * 5)
+            return (None, "", *(gr.skip(),) * 5)
         try:
             session = self.bench.store.load(session_id)
         except UnknownSession as error:
-            return (None, _said(str(error)), *(gr.skip(),) * 5)
-        return ({"session": session_id}, _said(""), *self._form_of(session))
+            return (None, str(error), *(gr.skip(),) * 5)
+        return ({"session": session_id}, "", *self._form_of(session))
 
     def _form_of(self, session: Session) -> tuple[Any, ...]:
         preset = next((p for p in self.presets.values() if p.text == session.recipe.preset), None)
@@ -160,7 +158,3 @@ def _texts(name: str, preset: Preset, task: Task) -> tuple[Any, ...]:
     )
     instruction = gr.update(**shown(preset, "instruction"), value=task.instruction)
     return (name, task.input, instruction, target)
-
-
-def _said(text: str) -> Any:
-    return gr.update(value=text, visible=bool(text))

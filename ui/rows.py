@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.diff import Piece, diff, visible
-from core.domain import Critique, Decision, Draft, Point, Score, Settings
+from core.domain import Critique, Decision, Draft, Point, Score, Settings, Verdict
+from core.gates import PUTS_IN_PLACE
 from core.history import Attempt, Round, Story
 from core.scoring.catalog import SCORERS
-from core.steps import Measure, Request, Step
+from core.steps import Ask, Measure, Request, Step
 
 View = dict[str, Any]
 
@@ -25,6 +26,7 @@ HELP = {
     **SCORERS,
     "generation_logprob": "how likely its tokens were when they were written (mean); never used by a gate",
 }
+FLAG_WORDS = {"meta-text": "a remark about the text", "filtered": "stopped by a filter"}
 RULINGS = {
     "accept": "Accepted",
     "reject": "Not accepted",
@@ -48,10 +50,16 @@ class Drawing:
         return {
             "text": draft.text,
             "by": draft.by,
-            "flags": list(draft.flags),
+            "flags": [FLAG_WORDS.get(flag, flag) for flag in draft.flags],
             "scores": [_score(score, before) for score in draft.scores],
-            "heat": [{"step": step, "label": self._source(step)} for step in self.tokens.get(draft.text, ())],
+            "heat": [{"step": s, "label": self._source(s)} for s in self._token_steps(draft)],
         }
+
+    def _token_steps(self, draft: Draft) -> list[int]:
+        """The steps that hold this draft's tokens; only a model's text has any from its writing."""
+        by_model = draft.by == "model"
+        found = self.tokens.get(draft.text, ())
+        return [s for s in found if _measures(self.steps[s]) or (by_model and _writes(self.steps[s]))]
 
     def _source(self, step: int) -> str:
         measured = isinstance(self.steps[step].request, Measure)
@@ -82,7 +90,7 @@ class Drawing:
                 **self.draft(attempt.proposed, base),
                 "pieces": _pieces(base.text, attempt.proposed.text),
             },
-            "verdict": f"Gate: {attempt.verdict.reason}" if attempt.verdict else "",
+            "verdict": _verdict(attempt.verdict) if attempt.verdict else "",
             "ruling": attempt.decision.ruling if attempt.decision else "",
             "ruled": ruled(attempt.decision) if attempt.decision else "",
             "written": {**self.draft(written, base), "pieces": _pieces(base.text, written.text)}
@@ -90,6 +98,23 @@ class Drawing:
             else None,
             "gate": attempt.gate,
         }
+
+
+def _verdict(verdict: Verdict) -> str:
+    would = {
+        True: "The policy would accept it.",
+        False: "The policy would not accept it.",
+        None: "The policy can't tell.",
+    }
+    return f"{would[verdict.accept]} {verdict.reason[:1].upper()}{verdict.reason[1:]}"
+
+
+def _measures(step: Step) -> bool:
+    return isinstance(step.request, Measure)
+
+
+def _writes(step: Step) -> bool:
+    return isinstance(step.request, Ask) and step.request.role in ("draft", "revise")
 
 
 def _score(score: Score, before: Draft | None) -> View:
@@ -221,13 +246,15 @@ def rows(drawing: Drawing, story: Story, waiting: Request | None, *, direct: boo
 
 
 def chart(story: Story, scorer: str | None) -> View | None:
-    """The gate's score by round: each text's value, whether it was kept, and the best so far."""
+    """The gate's score by round: each text's value, and whether it stood."""
     if scorer is None or story.first is None:
         return None
     points = [{"round": 0, "value": story.first.value(scorer), "kept": True}]
     for r in story.rounds:
+        if r.replaced:
+            points.append({"round": r.number - 1, "value": r.base.value(scorer), "kept": True})
         for attempt in r.attempts:
-            kept = attempt.decision is not None and attempt.decision.ruling in ("accept", "edit", "hunks")
+            kept = attempt.decision is not None and attempt.decision.ruling in PUTS_IN_PLACE
             points.append({"round": r.number, "value": attempt.settled.value(scorer), "kept": kept})
     known = [point for point in points if point["value"] is not None]
     return {"scorer": LABELS.get(scorer, scorer), "points": known} if len(known) > 1 else None

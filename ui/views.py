@@ -15,7 +15,7 @@ from core.runs import Live
 from core.sessions import Session
 from core.spending import Spent
 from core.steps import Ask, CritiqueGate, Measure, Request, RevisionGate
-from core.workbench import Workbench
+from core.workbench import Workbench, was_stopped
 from ui.rows import LABELS, Drawing, chart, counted, critic_verdict, point_view, rows
 
 View = dict[str, Any]
@@ -45,7 +45,7 @@ def session_view(bench: Workbench, session: Session, live: Live) -> View:
         "gate": _gate(waiting),
         "notes": list(dict.fromkeys(note for _, note in story.notes)),
         "chart": chart(story, settings.gate_scorer),
-        "outcome": _outcome(place.outcome) if isinstance(place, Finished) else None,
+        "outcome": _outcome(place.outcome, session) if isinstance(place, Finished) else None,
         **{f"row {i}": row for i, row in enumerate(drawn)},
     }
 
@@ -53,6 +53,7 @@ def session_view(bench: Workbench, session: Session, live: Live) -> View:
 def _head(session: Session, place: Place | None, live: Live, waiting: Request | None) -> View:
     return {
         "title": session.title,
+        "parent": {"session": session.parent[0], "step": session.parent[1]} if session.parent else None,
         "mode": session.mode,
         "state": _state(place, live),
         "notice": live.notice,
@@ -61,7 +62,7 @@ def _head(session: Session, place: Place | None, live: Live, waiting: Request | 
         "position": len(session.steps),
         "passage": live.passage,
         "streaming": waiting.role if live.running and isinstance(waiting, Ask) else None,
-        "undoable": any(step.request.kind.endswith("gate") for step in session.steps),
+        "undoable": was_stopped(session.steps) or any(s.request.kind.endswith("gate") for s in session.steps),
     }
 
 
@@ -152,10 +153,12 @@ def _gate(waiting: Request | None) -> View | None:
             "points": [point_view(point, kept=True) for point in critique.points],
         }
     if isinstance(waiting, RevisionGate):
-        return {"kind": "revision", "text": waiting.proposed.text}
+        advised = waiting.verdict.accept is not False
+        return {"kind": "revision", "text": waiting.proposed.text, "advised": advised}
     return None
 
 
-def _outcome(outcome: Outcome) -> View:
+def _outcome(outcome: Outcome, session: Session) -> View:
     text = outcome.draft.text if outcome.draft else None
-    return {"text": text, "why": f"Ended because {outcome.reason}. {outcome.why_best}"}
+    why = f"Ended: {outcome.reason}. {outcome.why_best}"
+    return {"text": text, "why": why, "stopped": was_stopped(session.steps)}

@@ -43,3 +43,22 @@ def _text(text: str) -> str:
     for character in "{}$`\\":
         escaped = escaped.replace(character, f"&#{ord(character)};")
     return escaped
+
+
+def form_message() -> gr.HTML:
+    """Where the form says what is wrong; its value is the text, and nothing of it is markup."""
+    return gr.HTML(
+        "",
+        html_template='<div class="rd-form-message" role="alert"></div>',
+        js_on_load="""
+            const box = element.querySelector('.rd-form-message');
+            const show = () => {
+              box.textContent = props.value || '';
+              if (box.textContent) box.scrollIntoView({ block: 'nearest' });
+            };
+            watch('value', show);
+            show();
+        """,
+        apply_default_css=False,
+        elem_id="message",
+    )

@@ -75,7 +75,7 @@ class Board {
   say(text) { this.part("message").textContent = text; }
 
   async post(what, body) {
-    if (this.busy) return null;
+    if (this.busy && what !== "stop") return null;
     this.busy = true;
     this.root.dataset.busy = "1";
     try {
@@ -133,6 +133,8 @@ class Board {
     this.root.dataset.state = head.state;
     for (const name of ["title", "problem", "notice", "warning", "figures"]) this.part(name).textContent = head[name];
     this.part("mode").value = head.mode;
+    redraw(this.part("parent"), head.parent, (parent) => parent && [document.createTextNode(`A copy of another session from its step ${parent.step} on · `),
+      el("a", { href: `?session=${parent.session}`, onclick: (e) => { e.preventDefault(); this.goTo(parent.session); } }, "back to the original")]);
     this.part("undo").disabled = !head.undoable;
     this.begun = Date.now() - head.running_seconds * 1000;
     redraw(this.part("notes"), this.parts.notes, (notes) => notes.map((note) => el("li", {}, note)));
@@ -254,8 +256,15 @@ class Board {
       try { await navigator.clipboard.writeText(outcome.text); e.target.textContent = "Copied"; } catch { e.target.textContent = "Select the text to copy it"; }
     };
     const file = (form, label) => el("a", { href: this.url(`export?form=${form}`), download: `session.${form}`, class: "rd-link" }, label);
-    return [el("h2", {}, "Outcome"), el("p", {}, outcome.why), outcome.text === null ? null : [plainText(outcome.text), button("Copy", copy)],
+    const goOn = async () => { await this.branch("undo", {}); this.post("run", {}); };
+    return [el("h2", {}, "Outcome"), el("p", {}, outcome.why), outcome.stopped ? button("Go on from here, in a copy", goOn, { class: "rd-primary", "data-key": "c" }) : null, outcome.text === null ? null : [plainText(outcome.text), el("div", { class: "rd-buttons" }, button("Copy", copy), button("Use as a new task", () => this.newTask(outcome.text)))],
       el("p", {}, "The whole session: ", file("md", "Markdown"), " · ", file("html", "HTML"), " · ", file("json", "JSON"))];
+  }
+
+  newTask(text) {
+    choices.set("form:text", text);
+    choices.set("form:instruction", "");
+    location.href = "/";
   }
 
   // -- around the rounds ----------------------------------------------------------------------
@@ -304,7 +313,7 @@ class Board {
     const last = (selector) => [...this.root.querySelectorAll(selector)].filter(seen).pop();
     switch (key) {
       case "?": this.sheet.showModal(); return true;
-      case "c": return press(this.part("continue"));
+      case "c": return press(this.part("continue")) || press(this.root.querySelector('.rd-outcome [data-key="c"]'));
       case "u": return press(this.part("undo"));
       case "d": this.showDiffs(DIFFS[(DIFFS.indexOf(this.root.dataset.diff) + 1) % DIFFS.length]); return true;
       case "h": return press(last(".rd-heat-choices button"));
@@ -333,7 +342,13 @@ const keepTyped = (signal) => {
     const id = FORM.find((name) => event.target.closest?.(`#${name}`));
     if (id) choices.set(`form:${id}`, event.target.value);
   }, { signal });
+  for (const id of FORM) direct(id, 50);
   if (!new URL(location).searchParams.get("session")) for (const id of FORM) restore(id, 50);
+};
+// Text of either direction: by its first letter.
+const direct = (id, tries) => {
+  const box = document.querySelector(`#${id} textarea`);
+  if (box) box.dir = "auto"; else if (tries) setTimeout(() => direct(id, tries - 1), 100);
 };
 const restore = (id, tries) => {
   const saved = choices.get(`form:${id}`, ""), box = document.querySelector(`#${id} textarea`);
@@ -348,7 +363,10 @@ window.redraftBoard = (element, props, trigger, watch) => {
   const board = new Board(root);
   const leaving = new AbortController();
   for (const example of root.querySelectorAll(".rd-example"))
-    example.addEventListener("click", () => trigger("example", { index: Number(example.dataset.index) }));
+    example.addEventListener("click", () => {
+      trigger("example", { index: Number(example.dataset.index) });
+      document.querySelector("#task")?.scrollIntoView({ block: "start" });
+    });
   const followValue = () => {
     const session = (props.value || {}).session || null;
     if (session && new URL(location).searchParams.get("session") !== session) {

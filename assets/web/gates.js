@@ -19,7 +19,7 @@ const typing = (board, panel, { label, value, key, send, act, rows = 6 }) => {
 const pointEditor = (point, index, count, { keep, move }) => {
   const field = (name, label, rows) => {
     const box = el("textarea", { rows, "aria-label": `${label} of point ${index + 1}`, placeholder: label,
-      oninput: (e) => { point[name] = e.target.value; keep(); } });
+      oninput: (e) => { point[name] = e.target.value; point.by = "person"; keep(); } });
     box.value = point[name];
     return box;
   };
@@ -36,7 +36,7 @@ const pointEditor = (point, index, count, { keep, move }) => {
 };
 
 export const critiqueGate = (board, gate) => {
-  const points = board.saved().points || gate.points;
+  const points = board.saved().points || structuredClone(gate.points);
   const list = el("ol", { class: "rd-edit-points" });
   const panel = el("div", { class: "rd-panel" });
   const keep = () => board.save({ points });
@@ -69,7 +69,7 @@ export const chosenHunks = (board, pieces, changed) => {
 
 export const revisionGate = (board, gate, hunks) => {
   const panel = el("div", { class: "rd-panel" }), result = el("div", { class: "rd-result", "aria-live": "polite" });
-  const accept = button("Accept", () => partly() ? board.rule("hunks", { hunks: [...hunks.chosen] }) : board.rule("accept"), { class: "rd-primary", "data-key": "a" });
+  const accept = button("Accept", () => partly() ? board.rule("hunks", { hunks: [...hunks.chosen] }) : board.rule("accept"), { class: gate.advised ? "rd-primary" : "", "data-key": "a" });
   const partly = () => hunks.chosen.size < hunks.all.size;
   const edit = () => typing(board, panel, { label: "Your text", value: partly() ? merged(hunks.pieces, hunks.chosen) : gate.text, key: "text", send: "Save as my text", act: (text) => board.rule("edit", { text }) });
   const again = () => typing(board, panel, { label: "What should be different?", value: "", key: "note", send: "Ask again with this note", act: (note) => board.rule("retry", { note }), rows: 2 });
@@ -82,6 +82,6 @@ export const revisionGate = (board, gate, hunks) => {
   draw();
   if (board.saved().text !== undefined) queueMicrotask(edit); else if (board.saved().note !== undefined) queueMicrotask(again);
   return [hunks.all.size > 1 && el("p", { class: "rd-hint" }, "Click a marked change to leave it out."), result,
-    el("div", { class: "rd-buttons" }, accept, button("Reject", () => board.rule("reject"), { "data-key": "r" }), button("Edit", edit, { "data-key": "e" }),
+    el("div", { class: "rd-buttons" }, accept, button("Reject", () => board.rule("reject"), { "data-key": "r", class: gate.advised ? "" : "rd-primary" }), button("Edit", edit, { "data-key": "e" }),
       button("Ask again…", again, { "data-key": "n" }), button("Stop", () => board.rule("stop"), { "data-key": "s" })), panel];
 };

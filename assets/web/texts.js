@@ -6,7 +6,7 @@ const marked = (marks) => marks.map(([characters, symbol]) =>
 
 // Pieces are [kind, number of the change, marks]. A change that can be accepted by itself gets a box.
 const difference = (pieces, hunks) => {
-  const box = el("div", { class: "rd-text rd-diff" });
+  const box = el("div", { class: "rd-text rd-diff", dir: "auto" });
   let change = null, group = null;
   for (const [kind, index, marks] of pieces) {
     if (kind === "same") { box.append(...marked(marks)); change = null; continue; }
@@ -40,12 +40,12 @@ export const merged = (pieces, chosen) => pieces.filter(([kind, index]) =>
 
 // The draft's side of a comparison: what was removed is marked where the person chose side by side.
 const original = (pieces) => {
-  const box = el("div", { class: "rd-text rd-original" });
+  const box = el("div", { class: "rd-text rd-original", dir: "auto" });
   for (const [kind, , marks] of pieces) if (kind !== "added") box.append(kind === "same" ? el("span", {}, marked(marks)) : el("del", {}, marked(marks)));
   return box;
 };
 
-const plain = (text) => el("div", { class: "rd-text" }, text || "(empty)");
+const plain = (text) => el("div", { class: "rd-text", dir: "auto" }, text || "(empty)");
 
 const chip = (score) => {
   const change = score.change === null ? "" : score.change === 0 ? " (=)" : ` (${score.change > 0 ? "+" : "−"}${number(Math.abs(score.change))})`;
@@ -128,7 +128,8 @@ const heatSwitch = (session, draft, shown) => {
     shown.hidden = false;
     if (wasOn) return;
     pressed.setAttribute("aria-pressed", "true");
-    const found = await getJson(`/api/sessions/${session}/tokens?step=${source.step}`);
+    const found = await getJson(`/api/sessions/${session}/tokens?step=${source.step}`)
+      .catch(() => ({ error: "The probabilities could not be fetched. Reload the page and try again." }));
     if (pressed.getAttribute("aria-pressed") !== "true") return;
     place.replaceChildren(...(found.error ? [el("p", {}, found.error)] : heat(session, source, found, draft.text)));
     shown.hidden = !found.error;

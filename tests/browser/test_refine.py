@@ -252,14 +252,16 @@ def test_bad_input_is_said_beside_the_form_and_kept(
     tab = RefinePage(watched.page(), server.url).open()
     tab.fill(text, model=model)
     tab.page.locator("#start").click()
-    expect(tab.page.locator("#message textarea")).to_have_value(re.compile(re.escape(words)))
+    expect(tab.page.locator("#message .rd-form-message")).to_have_text(re.compile(re.escape(words)))
     assert tab.page.locator("#text textarea").input_value() == text
     assert "session=" not in tab.page.url
 
 
 def test_an_unknown_session_is_said_to_be_unknown(server: Server, watched: Watched) -> None:
     tab = RefinePage(watched.page(), server.url).open("?session=nowhere")
-    expect(tab.page.locator("#message textarea")).to_have_value(re.compile("There is no session 'nowhere'"))
+    expect(tab.page.locator("#message .rd-form-message")).to_have_text(
+        re.compile("There is no session 'nowhere'")
+    )
 
 
 def test_another_sites_page_can_decide_nothing(server: Server, watched: Watched) -> None:
