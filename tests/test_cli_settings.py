@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import sqlite3
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -173,3 +174,18 @@ def test_the_list_of_commands_is_whole() -> None:
 def _choices(parser: Any) -> dict[str, Any]:
     nested = [a.choices for a in parser._actions if isinstance(a.choices, dict)]
     return nested[0] if nested else {}
+
+
+@pytest.mark.parametrize("name", ["policy", "model"])
+def test_nobody_may_go_by_a_name_that_means_someone_else(cli: Cli, name: str) -> None:
+    cli.patch.setenv("REDRAFT_USER", name)
+    ran = cli("history", "list")
+    assert ran.code == 2 and name in ran.err and "Traceback" not in ran.err
+
+
+def test_a_database_of_a_newer_version_is_said_to_be_one(cli: Cli) -> None:
+    assert cli("history", "list").code == 0
+    with sqlite3.connect(cli.home / "redraft.db") as database:
+        database.execute("UPDATE alembic_version SET version_num = '9999'")
+    ran = cli("history", "list")
+    assert ran.code == 2 and "newer version of Redraft" in ran.err and "Traceback" not in ran.err

@@ -286,3 +286,8 @@ def test_a_text_that_ends_while_thinking_is_no_answer() -> None:
     writer.end()
     completion = writer.completion()
     assert (completion.text, completion.tokens, completion.finish) == ("", (), "length")
+
+
+def test_what_a_model_can_do_is_told_without_downloading_it() -> None:
+    capabilities = asyncio.run(TransformersModel("nobody/no-such-model").capabilities())
+    assert capabilities.scoring and capabilities.context_tokens is None

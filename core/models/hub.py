@@ -107,3 +107,14 @@ def _progress(say: Say) -> type[Any]:
             return None
 
     return Saying
+
+
+def is_cached(repo: str) -> bool:
+    """Whether the hub's model of that name has been downloaded before; asks no network."""
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        return isinstance(try_to_load_from_cache(repo, "config.json"), str)
+    except HFValidationError:
+        return False

@@ -29,7 +29,7 @@ from core.models.answers import ThinkingFilter, split_thinking
 from core.models.decoding import Draw, draws
 from core.models.forced_scoring import answer_logprobs, plain_attention
 from core.models.hardware import cpu_flags, dtype_name, use_physical_cores
-from core.models.hub import hub_folder
+from core.models.hub import hub_folder, is_cached
 from core.models.pieces import Pieces
 from core.models.protocol import Capabilities, Delta, Happening, Listener, ModelError, Notice, Reply, unheard
 from core.models.tokens import readable, tokens_of_part, usable
@@ -70,7 +70,10 @@ class TransformersModel:
         return self._name
 
     async def capabilities(self) -> Capabilities:
-        """What it can do; loads the model. Raises ModelError."""
+        """What it can do; loads the model, unless it is to be downloaded first. Raises ModelError."""
+        if not Path(self._source).expanduser().is_dir() and not is_cached(self._source):
+            # A download is for the first call, which tells how it goes and can be stopped.
+            return Capabilities(True, True, True, True, True, True)
         loaded = await _in_worker(partial(_load, self._source, self._exact, _silent))
         return Capabilities(True, True, True, True, True, True, loaded.context_tokens)
 

@@ -273,7 +273,11 @@ def test_a_fault_at_the_revision_costs_nothing_that_was_done(house: House) -> No
 
 SHOWN = {
     "length": (Play([says("A text that "), says(None, finish="length"), DONE]), "A text that", "cut off"),
-    "filter": (Play([says("A text "), says(None, finish="content_filter"), DONE]), "A text", "filtered"),
+    "filter": (
+        Play([says("A text "), says(None, finish="content_filter"), DONE]),
+        "A text",
+        "stopped by a filter",
+    ),
 }
 
 
@@ -289,7 +293,7 @@ def test_an_empty_draft_is_asked_for_once_more_and_then_shown_as_empty(house: Ho
     tab = house.start(stream(""))
     text = tab.at_critique().locator(".rd-base .rd-text")
     expect(text).to_contain_text("This is text number")
-    expect(tab.board.locator(".rd-figures")).to_contain_text("3 calls")
+    expect(tab.board.locator(".rd-figures")).to_contain_text("4 calls")
     tab = house.start(stream(""), stream(""))
     expect(tab.row(1).locator(".rd-base .rd-flag")).to_have_text("empty")
     expect(tab.row(1).locator(".rd-base .rd-text")).to_have_text("(empty)")

@@ -149,7 +149,7 @@ def test_settings_for_the_steps_to_come(server: Server, watched: Watched) -> Non
     form.get_by_role("button").click()
     expect(tab.message).to_contain_text("There is no model 'nonsense'")
     form.get_by_label("For critique").fill("fake:tiny-chat")
-    form.get_by_label("Calls at most").fill("6")
+    form.get_by_label("Calls at most").fill("9")
     form.get_by_role("button").click()
     expect(tab.message).to_have_text("Set for the steps to come.")
     expect(tab.board.locator(".rd-warning")).to_have_text("")
@@ -157,13 +157,13 @@ def test_settings_for_the_steps_to_come(server: Server, watched: Watched) -> Non
     tab.at_critique(2)
     tab.press("Revise with the ticked points")
     tab.at_revision(2)
-    expect(tab.board.locator(".rd-warning")).to_contain_text("5 of 6 calls")
+    expect(tab.board.locator(".rd-warning")).to_contain_text("8 of 9 calls")
     tab.press("Reject")
     tab.at_critique(3)
     tab.press("Revise with the ticked points")
     tab.ended()
-    expect(tab.board.locator(".rd-doing")).to_contain_text("6 of 6 calls")
-    form.get_by_label("Calls at most").fill("9")
+    expect(tab.board.locator(".rd-doing")).to_contain_text("9 of 9 calls")
+    form.get_by_label("Calls at most").fill("20")
     form.get_by_role("button").click()
     tab.press("Continue")
     tab.at_revision(3)
@@ -273,3 +273,56 @@ def violations(page: Page) -> None:
         if v["impact"] in ("serious", "critical")
     ]
     assert not serious, "\n".join(serious)
+
+
+def test_a_stopped_session_is_gone_on_with_in_a_copy(server: Server, watched: Watched, rule: Rule) -> None:
+    rule.answer, rule.rate = (lambda _: "word " * 300), 20.0
+    tab = RefinePage(watched.page(), server.url).open()
+    tab.fill("A text to stop and go on with.")
+    tab.start()
+    stopped = tab.session
+    expect(tab.board.locator(".rd-stream")).to_contain_text("word word")
+    tab.press("Stop")
+    tab.ended()
+    rule.rate = 0.0
+    tab.press("Go on from here, in a copy")
+    tab.at_critique()
+    assert tab.session != stopped
+    expect(tab.board.locator(".rd-parent")).to_contain_text("A copy of another session from its step 0 on")
+    tab.page.get_by_role("link", name="back to the original").click()
+    tab.ended()
+    assert tab.session == stopped
+
+
+def test_the_drawer_of_further_settings_may_be_open_and_empty(server: Server, watched: Watched) -> None:
+    tab = RefinePage(watched.page(), server.url).open()
+    tab.page.locator("#task").get_by_role("button", name="More").click()
+    expect(tab.page.get_by_label("Seed")).to_be_visible()
+    tab.fill("A text with further settings.")
+    tab.page.get_by_label("At most so many model calls").fill("many")
+    tab.page.locator("#start").click()
+    message = tab.page.locator("#message .rd-form-message")
+    expect(message).to_contain_text("'many' is not a number")
+    tab.page.get_by_label("At most so many model calls").fill("")
+    tab.start()
+    tab.at_critique()
+    tab.page.get_by_text("Settings for the steps to come").click()
+    expect(tab.board.get_by_label("Calls at most")).to_have_value("")
+
+
+def test_a_persons_text_has_no_probabilities_of_its_writing(
+    server: Server, watched: Watched, rule: Rule
+) -> None:
+    two_texts(rule, OLD, NEW)
+    rule.answer = lambda messages: "My own words." if "critic" in messages[-1]["content"] else OLD
+    tab = RefinePage(watched.page(), server.url).open()
+    tab.fill("A text that the critic repeats.")
+    tab.start()
+    row = tab.at_critique()
+    expect(row.locator(".rd-base .rd-heat-choices")).to_be_visible()
+    tab.press("Edit the draft")
+    tab.board.get_by_label("The draft, as you write it").fill("My own words.")
+    tab.press("Save as my draft")
+    expect(row.locator(".rd-base .rd-body > .rd-text")).to_have_text("My own words.")
+    tab.at_critique()
+    expect(row.locator(".rd-base .rd-body > .rd-heat-box")).to_have_count(0)
