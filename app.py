@@ -122,6 +122,9 @@ def _fetch(config: Config, name: str, report: Callable[[str], None]) -> None:
 def _serve(tools: Tools, args: argparse.Namespace) -> int:
     import uvicorn
 
+    from ui.starting import load_gradio
+
+    load_gradio()
     from ui.guard import LOOPBACK
     from ui.server import make_app
 
