@@ -1,0 +1,39 @@
+"""The quicker import of Gradio changes nothing but the time it takes."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+from ui.starting import _no_source_files
+
+ROOT = Path(__file__).parent.parent
+
+
+class OfGradio:
+    """A class that says it is of the package."""
+
+    __module__ = "gradio.somewhere"
+
+
+def test_only_the_packages_classes_are_hidden_and_only_for_a_while() -> None:
+    before = inspect.getfile
+    with _no_source_files("gradio."):
+        try:
+            inspect.getfile(OfGradio)
+            hidden = False
+        except OSError:
+            hidden = True
+        assert hidden and inspect.getfile(Path).endswith("pathlib.py")
+    assert inspect.getfile is before
+
+
+def test_components_still_have_their_events() -> None:
+    code = (
+        "from ui.starting import load_gradio; load_gradio(); import gradio as gr\n"
+        "with gr.Blocks(): print(callable(gr.Button('x').click), callable(gr.Textbox().change))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["True", "True"]
