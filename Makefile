@@ -30,6 +30,7 @@ browser: .venv/tested
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Redraft needs Python 3.11 or newer. Say which: make PYTHON=/path/to/python3.12 run"; exit 1; }
 	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet pip==26.3
 	touch $@
 
 .venv/installed: .venv/python $(INPUTS)

@@ -21,7 +21,7 @@ from core.domain import Message, Sampling
 from core.models import starter
 from core.models.llama_server import GgufModel, LlamaServer, gguf_file
 from core.models.protocol import Delta, Happening, ModelError, Notice
-from core.models.starter import Starter, StarterUnavailable, ensure_scoring_weights, ensure_weights
+from core.models.starter import Starter, StarterUnavailable, ensure_scoring_weights, ensure_weights, pip
 
 CONTENT = b"the weights"
 ASK = [Message("user", "Shorten this: The food was really very fantastic, and I loved it so much.")]
@@ -303,3 +303,12 @@ def test_the_server_ends_with_the_process_that_started_it(home: Path) -> None:
     ended, _, _ = select.select([process], [], [], 30)
     os.close(process)
     assert ended, "the server outlived the process that started it"
+
+
+@pytest.mark.parametrize(
+    ("version", "bar"), [("26.3", "raw"), ("24.1", "raw"), ("24.0", "off"), ("23.2.1", "off"), (None, "off")]
+)
+def test_an_old_pip_is_not_asked_to_tell_its_progress(version: str | None, bar: str) -> None:
+    command = pip(version)
+    assert command[command.index("--progress-bar") + 1] == bar
+    assert command[-1] == "--dest"

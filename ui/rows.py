@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.diff import Piece, diff, visible
+from core.diff import Piece, diff, line_ends_only, visible
 from core.domain import Critique, Decision, Draft, Point, Score, Settings, Verdict
 from core.gates import PUTS_IN_PLACE
 from core.history import Attempt, Round, Story
@@ -27,6 +27,7 @@ HELP = {
     "generation_logprob": "how likely its tokens were when they were written (mean); never used by a gate",
 }
 FLAG_WORDS = {"meta-text": "a remark about the text", "filtered": "stopped by a filter"}
+LINE_ENDS = "Only the ends of lines differ (how a line break is written); no word is changed."
 RULINGS = {
     "accept": "Accepted",
     "reject": "Not accepted",
@@ -90,6 +91,7 @@ class Drawing:
                 **self.draft(attempt.proposed, base),
                 "pieces": _pieces(base.text, attempt.proposed.text),
             },
+            "remark": LINE_ENDS if line_ends_only(base.text, attempt.proposed.text) else "",
             "verdict": _verdict(attempt.verdict) if attempt.verdict else "",
             "ruling": attempt.decision.ruling if attempt.decision else "",
             "ruled": ruled(attempt.decision) if attempt.decision else "",

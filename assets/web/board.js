@@ -49,6 +49,7 @@ class Board {
     this.parts = {};
     if (this.events) this.events.close();
     this.part("rounds").replaceChildren();
+    this.part("unsent").replaceChildren();
     this.say("");
     this.root.dataset.state = session ? "loading" : "empty";
     document.body.toggleAttribute("data-session", Boolean(session));
@@ -93,8 +94,9 @@ class Board {
   }
 
   async rule(ruling, more = {}) {
-    const position = this.head.position;
+    const position = (this.sending = this.head.position);
     if (await this.post("decisions", { position, ruling, ...more })) localStorage.removeItem(this.savedKey(position));
+    else { this.sending = null; this.offerUnsent(position); }
   }
 
   // A fork or an undo: a new session, which the page then shows; the old one stays as it is.
@@ -125,9 +127,33 @@ class Board {
   save(changes) { try { localStorage.setItem(this.savedKey(), JSON.stringify({ ...this.saved(), ...changes })); } catch { /* full or private */ } }
   forget(name) { const { [name]: _, ...rest } = this.saved(); try { localStorage.setItem(this.savedKey(), JSON.stringify(rest)); } catch { /* full */ } }
 
+  // What was typed for a gate that someone else has decided meanwhile is offered, not lost.
+  offerUnsent(position) {
+    if (position === undefined || position === this.sending || this.head.position <= position) return;
+    let saved = {};
+    try { saved = JSON.parse(localStorage.getItem(this.savedKey(position))) || {}; } catch { return; }
+    const typed = saved.text ?? saved.note ?? (saved.points || []).filter((p) => p.by === "person").map((p) => `${p.problem} ${p.action}`.trim()).join("\n");
+    if (!typed) return;
+    const area = el("textarea", { rows: 4, readonly: true, "aria-label": "What you had typed" });
+    area.value = typed;
+    const forget = () => { localStorage.removeItem(this.savedKey(position)); this.part("unsent").replaceChildren(); };
+    this.part("unsent").replaceChildren(el("p", {}, "The session moved on while you were typing, by another tab or person. What you had typed:"), area,
+      el("div", { class: "rd-buttons" }, button("Decide that step with it, in a copy", () => this.carry(position)),
+        button("Use as a new task", () => this.newTask(typed)), button("Forget it", forget)));
+  }
+
+  async carry(position) {
+    const typed = localStorage.getItem(this.savedKey(position));
+    const answer = await this.post("fork", { position });
+    if (!answer) return;
+    localStorage.setItem(`redraft:typed:${answer.session}:${position}`, typed);
+    this.goTo(answer.session);
+  }
+
   // -- what the server says -------------------------------------------------------------------
 
   show(changed) {
+    const before = this.head?.position;
     Object.assign(this.parts, changed);
     const { head } = this;
     this.root.dataset.state = head.state;
@@ -146,6 +172,7 @@ class Board {
     else this.drawStream();
     if (this.part("versions").open && changed.outcome) this.drawFamily();
     this.tick();
+    if (before !== head.position) this.offerUnsent(before);
   }
 
   // Text counts in characters, not in JavaScript's halves of them.
@@ -246,6 +273,7 @@ class Board {
 
   attempt(attempt, hunks) {
     return el("div", { class: `rd-attempt ${attempt.ruling}` }, changedDraft(this.session, attempt.proposed, hunks),
+      attempt.remark ? el("div", { class: "rd-verdict" }, attempt.remark) : null,
       attempt.verdict ? el("div", { class: "rd-verdict" }, attempt.verdict) : null, attempt.ruled ? el("div", { class: "rd-ruling" }, attempt.ruled) : null,
       attempt.written ? el("div", { class: "rd-written" }, changedDraft(this.session, attempt.written, null)) : null,
       attempt.ruled ? this.forkButton(attempt.gate, "Decide this otherwise") : null);

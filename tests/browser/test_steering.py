@@ -326,3 +326,23 @@ def test_a_persons_text_has_no_probabilities_of_its_writing(
     expect(row.locator(".rd-base .rd-body > .rd-text")).to_have_text("My own words.")
     tab.at_critique()
     expect(row.locator(".rd-base .rd-body > .rd-heat-box")).to_have_count(0)
+
+
+def test_what_was_typed_for_a_gate_that_another_tab_decided_is_offered(
+    server: Server, watched: Watched
+) -> None:
+    tab = to_revision(watched, server)
+    tab.press("Edit")
+    tab.board.get_by_label("Your text", exact=True).fill("My unsent words.")
+    other = RefinePage(watched.page(), server.url).open(f"?session={tab.session}")
+    other.at_revision()
+    other.press("Reject")
+    other.at_critique(2)
+    unsent = tab.board.locator(".rd-unsent")
+    expect(unsent.locator("textarea")).to_have_value("My unsent words.")
+    expect(other.board.locator(".rd-unsent")).to_be_empty()
+    unsent.get_by_role("button", name="Forget it").click()
+    expect(unsent).to_be_empty()
+    tab.press("Revise with the ticked points")
+    tab.at_revision(2)
+    expect(unsent).to_be_empty()

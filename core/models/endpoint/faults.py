@@ -149,17 +149,16 @@ def _until(asked: str, now: str) -> float | None:
 
 def reason(fault: Fault) -> str:
     """What happened, short enough for a line that is shown while waiting."""
-    said = (
-        fault.detail
-        or {
-            "status": "the server gave no reason",
+    if fault.kind != "status":
+        # A library's words for it ("incomplete chunked read") help nobody who is waiting.
+        return {
             "network": "the server could not be reached",
             "timeout": "the server sent nothing in time",
             "cut": "the connection broke off",
             "malformed": "the server sent something unreadable",
             "foreign": "the server speaks another language",
         }[fault.kind]
-    )
+    said = fault.detail or "the server gave no reason"
     return f"{said} ({fault.status})" if fault.status else said
 
 
