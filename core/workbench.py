@@ -134,7 +134,11 @@ class Workbench:
             place = self.place(changed)
         except HistoryMismatch as error:
             raise CannotChange from error
-        self.store.set_recipe(session_id, changed.recipe, len(session.steps))
+        try:
+            self.store.set_recipe(session_id, changed.recipe, len(session.steps))
+        except StaleStep:  # a run recorded a step at this moment: look again
+            self.change(session_id, alter)
+            return
         self.store.set_ending(session_id, place.outcome.reason if isinstance(place, Finished) else "")
 
     def mode(self, session_id: str) -> Mode:

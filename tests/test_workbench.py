@@ -386,3 +386,21 @@ def test_parts_taken_over_keep_their_text_whatever_later_diffs_number(tmp_path: 
     bench.decide(session_id, place.position, Decision("hunks", "Anna", hunks=(0,)))
     answer = bench.store.load(session_id).steps[-1].answer
     assert isinstance(answer, Ruled) and answer.decision.text == "The meal was good."
+
+
+def test_settings_changed_just_as_a_step_is_recorded_are_not_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(tmp_path, TEXTS, scores=SCORES)
+    session_id = bench.new()
+    real, tries = bench.store.set_recipe, list[int]()
+
+    def set_recipe(session: str, made_by: Recipe, steps: int) -> None:
+        tries.append(steps)
+        if len(tries) == 1:
+            advance(bench, session)
+        real(session, made_by, steps)
+
+    monkeypatch.setattr(bench.store, "set_recipe", set_recipe)
+    bench.change(session_id, lambda r: replace(r, model="other"))
+    assert tries == [0, 3] and bench.store.load(session_id).recipe.model == "other"
