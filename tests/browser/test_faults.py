@@ -214,7 +214,7 @@ def test_a_lasting_fault_is_said_in_words_and_continue_goes_on(house: House, nam
 
 
 PASSING: dict[str, tuple[Play, str]] = {
-    "cut": (Play([says("Half an "), says("answer ")], cut=True), "closed connection"),
+    "cut": (Play([says("Half an "), says("answer ")], cut=True), "broke off"),
     "malformed": (Play([b'data: {"choices": [{"ind\n\n', b"data: }}\n\n"]), "unreadable"),
     "empty choices": (Play([event({"choices": []}), DONE]), "no text at all"),
     "no choices": (
@@ -252,7 +252,7 @@ def test_a_wait_that_was_asked_for_is_shown_and_can_be_stopped(house: House) -> 
 
 def test_a_refused_connection_is_told_and_heals_when_the_endpoint_is_there(house: House) -> None:
     tab = house.start(model="dead:tiny-chat")
-    expect(tab.board.locator(".rd-notice")).to_contain_text("connection attempts failed")
+    expect(tab.board.locator(".rd-notice")).to_contain_text("could not be reached")
     with FaultServer(Chat(answer=by_rule), port=house.dead):
         tab.at_critique()
 

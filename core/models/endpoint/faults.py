@@ -149,16 +149,18 @@ def _until(asked: str, now: str) -> float | None:
 
 def reason(fault: Fault) -> str:
     """What happened, short enough for a line that is shown while waiting."""
-    if fault.kind != "status":
-        # A library's words for it ("incomplete chunked read") help nobody who is waiting.
-        return {
-            "network": "the server could not be reached",
-            "timeout": "the server sent nothing in time",
-            "cut": "the connection broke off",
-            "malformed": "the server sent something unreadable",
-            "foreign": "the server speaks another language",
-        }[fault.kind]
-    said = fault.detail or "the server gave no reason"
+    # A library's words for a lost connection ("incomplete chunked read") help nobody who is waiting.
+    ours = {
+        "network": "the server could not be reached",
+        "timeout": "the server sent nothing in time",
+        "cut": "the connection broke off",
+    }
+    usual = {
+        "status": "the server gave no reason",
+        "malformed": "the server sent something unreadable",
+        "foreign": "the server speaks another language",
+    }
+    said = ours.get(fault.kind) or fault.detail or usual[fault.kind]
     return f"{said} ({fault.status})" if fault.status else said
 
 
