@@ -95,7 +95,9 @@ class Board {
 
   async rule(ruling, more = {}) {
     const position = (this.sending = this.head.position);
-    if (await this.post("decisions", { position, ruling, ...more })) localStorage.removeItem(this.savedKey(position));
+    // What was typed and not sent with this ruling stays: the tab in which it was typed offers it.
+    const sent = Object.keys(more).length > 0;
+    if (await this.post("decisions", { position, ruling, ...more })) { if (sent) localStorage.removeItem(this.savedKey(position)); }
     else { this.sending = null; this.offerUnsent(position); }
   }
 
@@ -124,12 +126,12 @@ class Board {
 
   savedKey(position = this.head.position) { return `redraft:typed:${this.session}:${position}`; }
   saved() { try { return JSON.parse(localStorage.getItem(this.savedKey())) || {}; } catch { return {}; } }
-  save(changes) { try { localStorage.setItem(this.savedKey(), JSON.stringify({ ...this.saved(), ...changes })); } catch { /* full or private */ } }
+  save(changes) { this.typedAt = this.head.position; try { localStorage.setItem(this.savedKey(), JSON.stringify({ ...this.saved(), ...changes })); } catch { /* full or private */ } }
   forget(name) { const { [name]: _, ...rest } = this.saved(); try { localStorage.setItem(this.savedKey(), JSON.stringify(rest)); } catch { /* full */ } }
 
   // What was typed for a gate that someone else has decided meanwhile is offered, not lost.
   offerUnsent(position) {
-    if (position === undefined || position === this.sending || this.head.position <= position) return;
+    if (position === undefined || position !== this.typedAt || position === this.sending || this.head.position <= position) return;
     let saved = {};
     try { saved = JSON.parse(localStorage.getItem(this.savedKey(position))) || {}; } catch { return; }
     const typed = saved.text ?? saved.note ?? (saved.points || []).filter((p) => p.by === "person").map((p) => `${p.problem} ${p.action}`.trim()).join("\n");

@@ -8,6 +8,7 @@ const SEVERITIES = [["major", "major"], ["minor", "minor"], ["unstated", "not we
 const typing = (board, panel, { label, value, key, send, act, rows = 6 }) => {
   const area = el("textarea", { rows, "aria-label": label, oninput: () => board.save({ [key]: area.value }) });
   area.value = board.saved()[key] ?? value;
+  if (board.saved()[key] !== undefined) board.typedAt = board.head.position;
   const leave = () => { board.forget(key); panel.replaceChildren(); };
   panel.replaceChildren(el("label", {}, label), area, el("div", { class: "rd-buttons" },
     button(send, () => act(area.value), { class: "rd-primary" }), button("Leave it", leave)));
@@ -37,6 +38,7 @@ const pointEditor = (point, index, count, { keep, move }) => {
 
 export const critiqueGate = (board, gate) => {
   const points = board.saved().points || structuredClone(gate.points);
+  if (board.saved().points) board.typedAt = board.head.position;
   const list = el("ol", { class: "rd-edit-points" });
   const panel = el("div", { class: "rd-panel" });
   const keep = () => board.save({ points });
