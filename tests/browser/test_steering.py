@@ -173,6 +173,7 @@ def test_the_mode_is_switched_in_mid_run(server: Server, watched: Watched) -> No
     tab = to_revision(watched, server)
     tab.board.get_by_label("From now on").select_option("auto")
     tab.ended()
+    expect(tab.row(1).locator(".rd-revision .rd-ruling").last).to_contain_text("by policy")
 
 
 def test_everything_by_keyboard_alone(server: Server, watched: Watched) -> None:
