@@ -5,10 +5,10 @@ Knows no model, no web, no SQL, no clock. Ids and timestamps belong to storage.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-Role = Literal["draft", "critique", "revise", "judge", "score"]
+Role = Literal["draft", "critique", "revise", "synthesise", "judge", "score", "reward"]
 Speaker = Literal["system", "user", "assistant"]
 Finish = Literal["stop", "length", "content_filter", "stopped", "unknown"]
 Flag = Literal["empty", "cut off", "filtered", "refusal", "meta-text"]
@@ -90,6 +90,8 @@ class Score:
     """A measurement of one text, or (value None) the reason why there is none.
 
     `condition` says what the number is conditioned on; scores compare only under one condition.
+    `details` are its parts by name, `notes` what a person should know of it in words, such as a
+    judge's reasons; `replies` are a judge's replies as they came, those that can't be read too.
     """
 
     scorer: str
@@ -98,13 +100,19 @@ class Score:
     condition: str = ""
     details: tuple[tuple[str, float], ...] = ()
     tokens: tuple[Token, ...] = ()
+    notes: tuple[str, ...] = ()
+    replies: tuple[str, ...] = ()
+
+    def bare(self) -> Score:
+        """The score without what it was read from, which stays with the measurement."""
+        return replace(self, tokens=(), replies=())
 
 
 @dataclass(frozen=True)
 class Draft:
     """A text on its way, with who wrote it and what is known of it.
 
-    Its scores carry no tokens: those stay with the replies and measurements they came from.
+    Its scores are bare (Score.bare): tokens stay with the replies and measurements they came from.
     """
 
     text: str
@@ -216,13 +224,18 @@ class Budget:
 
 GateRule = Literal["score", "margin", "always"]
 Feedback = Literal["specific", "generic", "none"]
-HistoryRule = Literal["full", "latest"]
+HistoryRule = Literal["full", "latest", "by_score"]
 Mode = Literal["ask", "ask_on_fall", "auto"]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything besides texts and models that shapes a strategy's requests."""
+    """Everything besides texts and models that shapes a strategy's requests.
+
+    `candidates` drafts are written side by side; a beam keeps `width` drafts and gives each of them
+    `children`. Where `verifier` names a scorer, gates compare by it first. `judge_samples` is how often
+    each judge rates a text; `audit` asks the critic after each revision which points it meets.
+    """
 
     rounds: int = 3
     feedback: Feedback = "specific"
@@ -235,6 +248,13 @@ class Settings:
     patience: int = 2
     step_by_step: bool = False
     context_tokens: int | None = None
+    candidates: int = 4
+    width: int = 2
+    children: int = 2
+    lookahead: bool = False
+    verifier: str | None = None
+    judge_samples: int = 1
+    audit: bool = False
     sampling: Sampling = field(default_factory=Sampling)
     critique_sampling: Sampling = field(default_factory=Sampling)
     budget: Budget = field(default_factory=Budget)
@@ -245,7 +265,7 @@ class Recipe:
     """Everything that shapes a session's requests, so that it replays after files have changed.
 
     `preset` is the preset file's full text. `models` maps a role to a model name; a role that is
-    not named is played by `model`.
+    not named is played by `model`. `judges` are the models that rate where there are several.
     """
 
     strategy: str
@@ -253,6 +273,7 @@ class Recipe:
     model: str
     settings: Settings = field(default_factory=Settings)
     models: tuple[tuple[Role, str], ...] = ()
+    judges: tuple[str, ...] = ()
 
     def model_for(self, role: Role) -> str:
         """The name of the model that plays this role."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from core.detect import flags
 from core.domain import Decision, Draft
 from core.fences import text_of
@@ -20,7 +18,7 @@ def draft_from(reply: Reply, number: int, source: str, condition: str) -> Draft:
     text = text_of(completion.text, source)
     found = flags(text, finish=completion.finish, source=source)
     score = generation_logprob(completion.tokens, condition)
-    return Draft(text, round=number, flags=found, scores=(replace(score, tokens=()),))
+    return Draft(text, round=number, flags=found, scores=(score.bare(),))
 
 
 def by_hand(proposed: Draft, decision: Decision) -> Draft:

@@ -124,7 +124,7 @@ class _Fold:
 
     def _scores(self, answer: Measured) -> None:
         def scored(draft: Draft) -> Draft:
-            found = tuple(replace(score, tokens=()) for score in answer.scores[0])
+            found = tuple(score.bare() for score in answer.scores[0])
             return replace(draft, scores=draft.scores + found)
 
         last = self.rounds[-1] if self.rounds else None

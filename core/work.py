@@ -131,7 +131,7 @@ class Work:
         self.spent = self.spent.after(answer)
         if answer.stopped_by:
             raise Ended(f"stopped by {answer.stopped_by}")
-        found = tuple(replace(score, tokens=()) for score in answer.scores[0])
+        found = tuple(score.bare() for score in answer.scores[0])
         kept = tuple(score for score in draft.scores if score.scorer not in scorers)
         return replace(draft, scores=kept + found)
 
