@@ -99,11 +99,14 @@ class Workbench:
         except RecipeChanged:  # by a setting that was changed at this moment: look again
             self.decide(session_id, position, decision)
 
-    def again(self, session_id: str) -> str:
-        """A new session on the same task with another seed, so that its first draft is another; its id."""
-        copy = self.store.fork(session_id, 0)
-        sampled = reseeded(self.store.load(copy).recipe)
-        self.store.set_recipe(copy, sampled, 0)
+    def again(self, session_id: str, position: int = 0) -> str:
+        """A new session on the first `position` steps with another seed for what comes after them; its id.
+
+        Asked what was asked there, a model writes another text (where it draws by seed or chance).
+        """
+        copy = self.store.fork(session_id, position)
+        kept = self.store.load(copy)
+        self.store.set_recipe(copy, reseeded(kept.recipe), len(kept.steps))
         return copy
 
     def branch(self, session_id: str) -> str:
