@@ -1,4 +1,4 @@
-"""Reads a critic's or a judge's reply: points, verdict, label, rating. Knows no model and no preset file.
+"""Reads a critic's reply: points, verdict, label. Knows no model and no preset file; ratings: core.ratings.
 
 What a reply does not say plainly is unknown (None), never guessed. The format that presets ask for is
 `- [major] "quote" | problem | action` a line, `VERDICT: done` or `VERDICT: revise` on a line of its own, and
@@ -8,15 +8,19 @@ is kept whole as one point that is marked as unstructured.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from core.domain import Critique, Point, Severity
 from core.loose_json import Found, Value, find_values
+from core.ratings import Ratings, parse_rating, parse_ratings
 
-ParseRule = Literal["points", "label_and_points"]
+__all__ = ["ParseRule", "Ratings", "parse_critique", "parse_rating", "parse_ratings", "read_label"]
+
+ParseRule = Literal["points", "one_point", "label_and_points", "concepts_and_points"]
+"""`one_point` keeps the first point alone; with `concepts_and_points` code adds what concepts are missing."""
 
 _KEYS = {
     "quote": ("quote", "text", "phrase", "span", "excerpt", "original", "weak phrase"),
@@ -210,6 +214,11 @@ def parse_critique(
 
     With "label_and_points" a stated label decides: done means that it is the target.
     """
+    read = _parsed(raw, parse, labels, target)
+    return replace(read, points=read.points[:1]) if parse == "one_point" else read
+
+
+def _parsed(raw: str, parse: ParseRule, labels: Sequence[str], target: str) -> Critique:
     label = read_label(raw, labels) if parse == "label_and_points" else None
     reached = None if label is None or not target else label.lower() == target.strip().lower()
     objects = _objects(raw)
@@ -253,57 +262,3 @@ def read_label(raw: str, labels: Sequence[str]) -> str | None:
         return alone
     stated = {_starts(found["rest"], labels) for found in _LABEL_HEAD.finditer(raw)} - {None}
     return stated.pop() if len(stated) == 1 else None
-
-
-_SCORE_KEYS = ("score", "rating", "total", "overall", "grade", "overall_score", "total_score")
-_RATED = re.compile(r"(?P<value>[-+]?\d+(?:\.\d+)?)(?:\s*(?:/|out of)\s*(?P<top>\d+(?:\.\d+)?))?")
-_RATING_LINE = re.compile(
-    r"^[\s*_#>\-]*(?:overall |total |final )?(?:score|rating|grade)[\s*_]*[:=]\s*[*_]*"
-    r"(?P<rest>[^\n]*?)[\s*_.]*$",
-    re.I | re.M,
-)
-
-
-def _number(text: str, highest: float) -> float | None:
-    """The number of "8", "8.5" or "8/10" where 10 is the scale's top."""
-    found = _RATED.fullmatch(text.strip())
-    if found is None or (found["top"] and float(found["top"]) != highest):
-        return None
-    return float(found["value"])
-
-
-def _rated(value: Value, highest: float) -> float | None:
-    if isinstance(value, bool) or value is None:
-        return None
-    if isinstance(value, (int, float)):
-        return float(value)
-    return _number(value, highest) if isinstance(value, str) else None
-
-
-def _json_rating(found: Found, highest: float) -> float | None:
-    if not found.whole or not isinstance(found.value, dict):
-        return None
-    rated = {key.strip().lower(): item for key, item in found.value.items()}
-    named = [key for key in _SCORE_KEYS if key in rated]
-    single = named[:1] if "score" in rated or len(named) == 1 else []
-    return _rated(rated[single[0]], highest) if single else None
-
-
-def _stated(raw: str, highest: float) -> float | None:
-    """The rating of a reply without JSON: the number alone, or the one line that names it."""
-    alone = _number(raw.strip().strip("*_."), highest)
-    if alone is not None:
-        return alone
-    lines = [found["rest"] for found in _RATING_LINE.finditer(raw)]
-    return _number(lines[0], highest) if len(lines) == 1 else None
-
-
-def parse_rating(raw: str, lowest: float, highest: float) -> float | None:
-    """The rating that a judge's reply states, within the scale; None when it can't be read for certain."""
-    objects = [found for found in find_values(raw) if isinstance(found.value, dict)]
-    if len(objects) > 1:
-        return None
-    value = _json_rating(objects[0], highest) if objects else _stated(raw, highest)
-    if value is None or not math.isfinite(value) or not lowest <= value <= highest:
-        return None
-    return value

@@ -80,6 +80,12 @@ class Entry:
             self.fail(f'"{self.path}" can\'t be "{value}".{_meant(value, options)} Use {_listed(options)}.')
         return value
 
+    def one_or_more(self) -> tuple[str, ...]:
+        """The value as texts on one line each: a list of them, or one alone."""
+        if isinstance(self.node, yaml.SequenceNode) and self.node.value:
+            return tuple(item.word() for item in self.items())
+        return (self.word(),)
+
     def number(self, lowest: int, highest: int) -> int:
         """The value as a whole number within the limits."""
         self._typed("int")

@@ -5,6 +5,7 @@ Knows no preset. Runs in Jinja2's sandbox; values are put in as they are and nev
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 
@@ -13,6 +14,58 @@ from jinja2 import meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from core.preset_schema import PresetError, Text
+
+USUAL = {
+    "judge": """\
+Rate a text. This is what was asked:
+
+{{ asked }}
+
+This is the text to rate:
+
+{{ text }}
+
+Rate it in each of these ways:
+{% for one in dimensions %}
+- {{ one.name }}, from {{ one.low }} to {{ one.high }}: {{ one.question }}
+{% endfor %}
+
+Write for each a line with the number and, after the sign |, the reason. Write nothing else:
+{% for one in dimensions %}
+{{ one.name }}: NUMBER | REASON
+{% endfor %}
+TOTAL: SUM OF THE NUMBERS""",
+    "synthesise": """\
+{% if candidates | length == 1 %}
+Here is one answer to what is asked above:
+{% else %}
+Here are {{ candidates | length }} different answers to what is asked above:
+{% endif %}
+
+{% for one in candidates %}
+[Answer {{ loop.index }}{{ ", given %d times" | format(one.count) if one.count > 1 }}]
+{{ one.text }}
+
+{% endfor %}
+{% if candidates | length == 1 %}
+Look for what is wrong or weak in it, then write an answer of your own. Keep what is right;
+if all of it is wrong, write something else.
+{% else %}
+Compare them, then write one answer of your own. Take what is right from each;
+if all of them are wrong, write something else.
+{% endif %}
+Reply with your answer alone: no remarks, no title, and do not mention the answers above.""",
+    "audit": """\
+Does your new text meet these points?
+{% for point in points %}
+{{ loop.index }}. {{ point }}
+{% endfor %}
+
+Write one line for each point: its number and yes, or its number and no with the reason, like this:
+NUMBER: yes
+NUMBER: no | REASON""",
+}
+"""The templates that a preset need not have."""
 
 TASK = ("input", "instruction", "reference", "target")
 """The parts of a task that templates get."""
@@ -24,14 +77,34 @@ _VARIABLES = {
     "draft_step_by_step": _COMMON,
     "critique_specific": _COMMON,
     "critique_generic": _COMMON,
-    "revise": (*_COMMON, "feedback", "points"),
-    "revise_again": (*_COMMON, "feedback", "points", "note"),
+    "revise": (*_COMMON, "feedback", "points", "missing"),
+    "revise_again": (*_COMMON, "feedback", "points", "missing", "note"),
     "kept": ("reason", "current"),
+    "judge": (*_COMMON, "asked", "text", "dimensions"),
+    "synthesise": (*_COMMON, "candidates"),
+    "audit": (*_COMMON, "points"),
 }
+_SOME: dict[str, object] = {
+    "labels": ("text",),
+    "dimensions": ({"name": "text", "question": "text", "low": "0", "high": "10"},),
+    "candidates": ({"text": "text", "count": 1}, {"text": "text", "count": 2}),
+}
+"""Made-up values of the kinds that are no texts."""
 _FAILURES = (jinja2.TemplateError, ArithmeticError, LookupError, TypeError, ValueError)
 _JINJA = ImmutableSandboxedEnvironment(
     undefined=jinja2.StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True
 )
+
+
+def last_turns(conversation: str, count: int) -> str:
+    """The last turns of a conversation. One begins at a line with `Name:`; where none does, it is a line."""
+    lines = conversation.strip().splitlines()
+    starts = [place for place, line in enumerate(lines) if re.match(r"\s*\w[\w .'-]{0,30}:\s", line)]
+    places = starts or list(range(len(lines)))
+    return "\n".join(lines[places[-count] :]) if len(places) > count > 0 else conversation.strip()
+
+
+_JINJA.filters["last_turns"] = last_turns
 
 
 def fill(template: str, values: Mapping[str, object], source: str, line: int | None = None) -> str:
@@ -74,7 +147,7 @@ def _check_names(name: str, tree: nodes.Template, template: Text, source: str) -
 
 def _try(name: str, template: Text, source: str) -> None:
     """Fill in made-up values once: what fails for them would fail in mid-session."""
-    values: dict[str, object] = dict.fromkeys(_VARIABLES[name], "text")
-    if "labels" in values:
-        values["labels"] = ("text",)
+    values = {key: _SOME.get(key, "text") for key in _VARIABLES[name]}
+    if name == "audit":
+        values["points"] = ("text",)
     fill(template.value, values, source, template.line)

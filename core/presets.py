@@ -1,22 +1,24 @@
-"""Presets: the prompts and rules of a kind of task, read from YAML, and the requests made from them.
+"""Presets: the files they stand in, and the requests made from them. Knows no strategy, no model, no page.
 
-Knows no strategy, no model and no page. The requests of a session stand in one growing chat: head, draft,
-critique request, critique, revise request, revision, ... They repeat nothing that already stands there, and
-are worded alike from round to round. What people type is a value of a template and never a template itself.
+The requests of a session stand in one growing chat: head, draft, critique request, critique, revise request,
+revision, ... They repeat nothing that already stands there, and are worded alike from round to round. A
+judge alone sees none of it: only task and text. What people type is a value of a template, never a template.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar, get_args
 
-from core.domain import Critique, Feedback, HistoryRule, Message, Point, Speaker, Task
-from core.parsing import ParseRule, parse_critique
-from core.preset_schema import Entry, PresetError, each, read_entry, words
-from core.preset_templates import TASK, checked, fill
+from core.audit import read_audit
+from core.domain import Critique, Feedback, Message, Point, Speaker, Task
+from core.parsing import parse_critique
+from core.preset_reading import load_preset, values_of
+from core.preset_schema import PresetError
+from core.preset_templates import fill
+from core.preset_values import Field, Preset, Templates
+from core.scoring.coverage import coverage, read_concepts
 
 __all__ = [
     "BUILT_IN", "Field", "Preset", "PresetError", "Prompts", "Templates", "find_presets", "load_preset",
@@ -26,140 +28,11 @@ __all__ = [
 BUILT_IN = Path(__file__).resolve().parent.parent / "assets" / "presets"
 """The folder of the presets that come with Redraft."""
 
-_KEYS = ("name", "title", "description", "parse", "scorer", "rounds", "history", "labels", "target", "fields",
-         "max_tokens", "templates", "examples", "page_examples")  # fmt: skip
-_NEEDED = ("name", "title", "fields", "templates")
+WORD_CHECK = "the word check"
+"""Who found a point that code found: a concept that the text does not use."""
 
-
-@dataclass(frozen=True)
-class Templates:
-    """The Jinja2 source of each request; an empty text means that the preset has none of that kind."""
-
-    system: str
-    draft: str
-    critique_specific: str
-    critique_generic: str
-    revise: str
-    revise_again: str
-    kept: str
-    draft_step_by_step: str = ""
-
-
-@dataclass(frozen=True)
-class Field:
-    """A field of the task form: which part of the task it fills, and its label."""
-
-    name: str
-    label: str
-
-
-@dataclass(frozen=True)
-class Preset:
-    """The prompts and rules of a kind of task; `text` is the whole file it was read from.
-
-    `examples` are turns (user, assistant) that stand before the task in every draft prompt.
-    """
-
-    name: str
-    title: str
-    text: str
-    templates: Templates
-    fields: tuple[Field, ...]
-    description: str = ""
-    parse: ParseRule = "points"
-    labels: tuple[str, ...] = ()
-    target: str = ""
-    default_scorer: str = ""
-    rounds: int = 3
-    history: HistoryRule = "full"
-    draft_max_tokens: int | None = None
-    critique_max_tokens: int | None = None
-    examples: tuple[tuple[str, str], ...] = ()
-    page_examples: tuple[Task, ...] = ()
-
-
+_LACKS = "missing: "
 _PAIR: tuple[Speaker, Speaker] = ("user", "assistant")
-_Choice = TypeVar("_Choice", bound=str)
-
-
-def _templates(entry: Entry) -> Templates:
-    needed = ("system", "draft", "critique", "revise", "revise_again", "kept")
-    found = entry.mapping((*needed, "draft_step_by_step"), needed)
-    critique = found.pop("critique").mapping(("specific", "generic"), ("specific", "generic"))
-    found |= {f"critique_{name}": part for name, part in critique.items()}
-    return Templates(**{name: checked(name, part.text(), entry.source) for name, part in found.items()})
-
-
-def _labels(root: Entry, found: Mapping[str, Entry], parse: ParseRule) -> tuple[str, ...]:
-    """The labels in their order, checked against the parse rule that needs them."""
-    entry = found.get("labels")
-    labels = each(entry, Entry.word)
-    if entry and (len(labels) < 2 or len({label.lower() for label in labels}) < len(labels)):
-        entry.fail('"labels" must hold at least two labels, each of them once.')
-    if parse == "label_and_points" and not entry:
-        found.get("parse", root).fail('"label_and_points" needs "labels". Add the list of labels, in order.')
-    return labels
-
-
-def _fields(entry: Entry) -> tuple[Field, ...]:
-    found = entry.mapping(TASK, ("input",))
-    return tuple(Field(name, label.word()) for name, label in found.items())
-
-
-def _task(found: Mapping[str, Entry]) -> Task:
-    return Task(**{"input": "", **dict(words(found, TASK))})
-
-
-def _page_example(entry: Entry) -> Task:
-    return _task(entry.mapping(TASK, ("input",)))
-
-
-def _limits(entry: Entry | None) -> dict[str, int]:
-    found = entry.mapping(("draft", "critique")) if entry else {}
-    return {f"{name}_max_tokens": limit.number(1, 100_000) for name, limit in found.items()}
-
-
-def _example(entry: Entry, draft: str, labels: tuple[str, ...]) -> tuple[str, str]:
-    """A worked example: its task worded by the draft template, and the answer."""
-    found = entry.mapping((*TASK, "answer"), ("input", "answer"))
-    asked = fill(draft, _values(_task(found), labels), entry.source, entry.line)
-    return asked, found["answer"].text().value
-
-
-def _values(task: Task, labels: tuple[str, ...]) -> dict[str, object]:
-    return {**asdict(task), "labels": labels}
-
-
-@lru_cache(maxsize=64)
-def load_preset(text: str, source: str = "preset") -> Preset:
-    """The preset that the YAML text holds. Raises PresetError, which names `source` and the line."""
-    root = read_entry(text, source)
-    found = root.mapping(_KEYS, _NEEDED)
-    parse = _one_of(found, "parse", get_args(ParseRule), "points")
-    labels = _labels(root, found, parse)
-    templates = _templates(found["templates"])
-    return Preset(
-        name=found["name"].word(),
-        title=found["title"].word(),
-        text=text,
-        templates=templates,
-        fields=_fields(found["fields"]),
-        description=" ".join(found["description"].text().value.split()) if "description" in found else "",
-        parse=parse,
-        labels=labels,
-        target=found["target"].word(labels) if "target" in found else "",
-        default_scorer=found["scorer"].word() if "scorer" in found else "",
-        rounds=found["rounds"].number(1, 20) if "rounds" in found else 3,
-        history=_one_of(found, "history", get_args(HistoryRule), "full"),
-        examples=each(found.get("examples"), lambda entry: _example(entry, templates.draft, labels)),
-        page_examples=each(found.get("page_examples"), _page_example),
-        **_limits(found.get("max_tokens")),
-    )
-
-
-def _one_of(found: Mapping[str, Entry], name: str, choices: tuple[_Choice, ...], default: _Choice) -> _Choice:
-    written = found[name].word(choices) if name in found else default
-    return next(choice for choice in choices if choice == written)
 
 
 def read_preset(path: Path) -> Preset:
@@ -202,6 +75,18 @@ def _echoed(point: Point, asked: str) -> bool:
     return all(part in asked for part in said)
 
 
+def _missing_points(task: Task, text: str) -> tuple[Point, ...]:
+    """A point for each concept of the task that the text does not use; none where either is empty."""
+    concepts = read_concepts(next((part for part in (task.target, task.reference, task.input) if part), ""))
+    lacking = coverage(concepts, text).missing if concepts and text.strip() else ()
+    return tuple(Point(f"{_LACKS}{concept}", "use it", by=WORD_CHECK) for concept in lacking)
+
+
+def _missing(points: Sequence[Point]) -> str:
+    """The concepts that the word check's points name."""
+    return ", ".join(p.problem.removeprefix(_LACKS) for p in points if p.by == WORD_CHECK)
+
+
 @dataclass(frozen=True)
 class Prompts:
     """The requests of one preset."""
@@ -209,7 +94,7 @@ class Prompts:
     preset: Preset
 
     def _fill(self, template: str, task: Task, **more: object) -> str:
-        return fill(template, {**_values(task, self.preset.labels), **more}, self.preset.name)
+        return fill(template, {**values_of(task, self.preset.labels), **more}, self.preset.name)
 
     def system_and_task(self, task: Task, step_by_step: bool = False) -> tuple[Message, ...]:
         """The head of the chat: system, worked examples, the task; a user turn is last.
@@ -252,18 +137,58 @@ class Prompts:
         The template gets the points as text, though in the chat they stand already as the critique's turn.
         """
         templates = self.preset.templates
-        agreed = self.render_points(points)
+        values = {"feedback": feedback, "points": self.render_points(points), "missing": _missing(points)}
         if not note:
-            return self._fill(templates.revise, task, feedback=feedback, points=agreed)
-        return self._fill(templates.revise_again, task, feedback=feedback, points=agreed, note=note)
+            return self._fill(templates.revise, task, **values)
+        return self._fill(templates.revise_again, task, **values, note=note)
 
     def render_points(self, points: Sequence[Point]) -> str:
         """The points in the form that the critic is asked for, so that they can stand as its turn."""
         return "\n".join(_rendered(point) for point in points)
 
-    def read_critique(self, task: Task, raw: str) -> Critique:
-        """What the critic's reply says by the preset's parse rule."""
-        target = task.target or self.preset.target
-        read = parse_critique(raw, parse=self.preset.parse, labels=self.preset.labels, target=target)
+    def read_critique(self, task: Task, raw: str, text: str = "") -> Critique:
+        """What the critic's reply says of `text`, by the preset's parse and stop rules.
+
+        A rule that looks at the text can't say that it is done where it gets none.
+        """
+        rule, target = self.preset.parse, task.target or self.preset.target
+        read = parse_critique(raw, parse=rule, labels=self.preset.labels, target=target)
         asked = " ".join(self._fill(self.preset.templates.critique_specific, task).lower().split())
-        return replace(read, points=tuple(point for point in read.points if not _echoed(point, asked)))
+        points = tuple(point for point in read.points if not _echoed(point, asked))
+        missing = _missing_points(task, text) if rule == "concepts_and_points" else ()
+        return replace(read, points=missing + points, done=self._done(read.done, text, bool(missing)))
+
+    def _done(self, said: bool | None, text: str, missing: bool) -> bool | None:
+        """Whether the work is done by the preset's stop rule, after what the critic said and code found."""
+        if self.preset.stop == "none":
+            return None
+        if self.preset.stop == "complete":
+            return False if missing else (said if text or not said else None)
+        return said
+
+    def judge_prompt(self, task: Task, text: str) -> tuple[Message, ...]:
+        """The whole prompt for a judge, who sees task and text alone. Raises ValueError without a rubric."""
+        rubric = self.preset.rubric
+        if rubric is None:
+            raise ValueError(f"The preset {self.preset.name} has no rubric to judge by.")
+        asked = self._fill(self.preset.templates.draft, task).strip()
+        dimensions = [
+            {"name": one.name, "question": one.question, "low": f"{one.low:g}", "high": f"{one.high:g}"}
+            for one in rubric.dimensions
+        ]
+        judge = self.preset.templates.judge
+        return (Message("user", self._fill(judge, task, asked=asked, text=text, dimensions=dimensions)),)
+
+    def synthesis_request(self, task: Task, candidates: Sequence[tuple[str, int]]) -> str:
+        """What follows the task where one answer is to be made of candidates, each with its count."""
+        shown = [{"text": text, "count": count} for text, count in candidates]
+        return self._fill(self.preset.templates.synthesise, task, candidates=shown)
+
+    def audit_request(self, task: Task, points: Sequence[Point]) -> str:
+        """The user turn after a revision that asks which of the points it meets."""
+        listed = [_rendered(point).removeprefix("- ") for point in points]
+        return self._fill(self.preset.templates.audit, task, points=listed)
+
+    def read_audit(self, raw: str, count: int) -> tuple[bool | None, ...]:
+        """For each of `count` points whether it is met; None where the reply does not say."""
+        return read_audit(raw, count)

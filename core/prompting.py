@@ -31,6 +31,18 @@ class Prompting(Protocol):
         """Agreed points in the form in which the critic writes them."""
         ...
 
-    def read_critique(self, task: Task, raw: str) -> Critique:
-        """A critic's reply as points and verdict."""
+    def read_critique(self, task: Task, raw: str, text: str = "") -> Critique:
+        """A critic's reply on the draft `text` as points and verdict; some rules look at the text."""
+        ...
+
+    def synthesis_request(self, task: Task, candidates: Sequence[tuple[str, int]]) -> str:
+        """What follows the task where one answer is to be made of candidates, each a text with its count."""
+        ...
+
+    def audit_request(self, task: Task, points: Sequence[Point]) -> str:
+        """The turn after a revision that asks which of the points it meets."""
+        ...
+
+    def read_audit(self, raw: str, count: int) -> tuple[bool | None, ...]:
+        """For each of `count` points whether it is met; None where the reply does not say."""
         ...
