@@ -15,7 +15,8 @@ from core.models.decoding import Draw
 from core.models.hardware import dtype_name
 from core.models.hub import _cached_or_fetched, _progress
 from core.models.protocol import Delta, Happening, ModelError, Notice
-from core.models.transformers_local import TransformersModel, _Writer
+from core.models.transformers_local import TransformersModel
+from core.models.writer import Writer
 from tests.tiny_model import sentencepiece_tokenizer, write_model
 
 PROMPT = [Message("user", "hello world, the food")]
@@ -270,7 +271,7 @@ class Spelt:
 
 def test_thinking_is_told_from_the_answer_and_not_streamed() -> None:
     texts = ("<think>", "Let me add.", "</think>", "\n\n", "The sum", " is 8.")
-    writer = _Writer(0, Spelt(*texts), finish="stop")  # type: ignore[arg-type]
+    writer = Writer(0, Spelt(*texts), finish="stop")  # type: ignore[arg-type]
     streamed = [writer.add(Draw(0, number, -0.5, ())).text for number in range(len(texts))]
     rest = writer.end()
     completion = writer.completion()
@@ -280,7 +281,7 @@ def test_thinking_is_told_from_the_answer_and_not_streamed() -> None:
 
 
 def test_a_text_that_ends_while_thinking_is_no_answer() -> None:
-    writer = _Writer(0, Spelt("<think>", "Let me"), finish="length")  # type: ignore[arg-type]
+    writer = Writer(0, Spelt("<think>", "Let me"), finish="length")  # type: ignore[arg-type]
     for number in range(2):
         writer.add(Draw(0, number, -0.5, ()))
     writer.end()

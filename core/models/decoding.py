@@ -1,12 +1,13 @@
 """The decoding loop: n continuations of one prompt, a token of each at a time (torch).
 
-Knows ids and logits only. The prompt is read once, whatever n is. Reported logprobs are those of the
-model's own distribution (temperature 1, nothing cut off), whatever shaped the draw.
+Knows ids and logits only. The prompt is read once, whatever n is; the rows may be of several requests.
+Reported logprobs are those of the model's own distribution (temperature 1, nothing cut off), whatever
+shaped the draw.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Row:
+    """A continuation to draw: candidate `number` of a request that has this seed."""
+
+    seed: int | None
+    number: int = 0
+
+
+@dataclass(frozen=True)
 class Draw:
-    """A token drawn for candidate `index`, with the likeliest ids there and their natural logprobs."""
+    """A token drawn for the row at place `index`, with the likeliest ids there and their natural logprobs."""
 
     index: int
     id: int
@@ -28,53 +37,55 @@ class Draw:
 
 
 def draws(
-    model: Any,
-    prompt: Sequence[int],
+    reader: Reader,
+    rows: Sequence[Row],
     *,
-    indices: Sequence[int],
     sampling: Sampling,
     limit: int,
     stop_ids: Collection[int],
+    wanted: Callable[[int], bool] = lambda _: True,
 ) -> Iterator[list[Draw]]:
-    """One list a step: a draw of every candidate not yet ended; a stop id, drawn too, ends its candidate.
+    """One list a step: a draw of every row not yet ended; a stop id, drawn too, ends its row.
 
-    Candidate i draws the same way whatever other candidates run beside it. At most `limit` steps.
+    A row draws the same way whatever other rows are beside it, by its own seed, not the sampling's; one that
+    is not `wanted` any more is left out. At most `limit` steps.
     """
     import torch
 
-    generators = {i: _generator(sampling.seed, i) for i in indices}
-    running = list(indices)
-    reader = _Reader(model)
+    generators = [_generator(row.seed, row.number) for row in rows]
+    running = list(range(len(rows)))
     with torch.inference_mode():
-        logits = reader.begin(prompt, len(running))
+        logits = reader.spread(len(rows))
     for step in range(limit):
         with torch.inference_mode():
             drawn = [_draw(i, row, sampling, generators[i]) for i, row in zip(running, logits, strict=True)]
         yield drawn
-        alive = [place for place, draw in enumerate(drawn) if draw.id not in stop_ids]
-        running = [running[place] for place in alive]
+        alive = [at for at, draw in enumerate(drawn) if draw.id not in stop_ids and wanted(draw.index)]
+        running = [running[at] for at in alive]
         if not running or step + 1 == limit:
             return
         with torch.inference_mode():
-            logits = reader.go_on([drawn[place].id for place in alive], alive, len(drawn))
+            logits = reader.go_on([drawn[at].id for at in alive], alive, len(drawn))
 
 
-class _Reader:
-    """The model with its memory of what it has read: one row a candidate."""
+class Reader:
+    """A model that has read a prompt, with its memory of it: one row a continuation."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, prompt: Sequence[int]) -> None:
+        import torch
         from transformers import DynamicCache
 
         self._model = model
         self._memory = DynamicCache(config=model.config)
         self._keywords = {cache_keyword(model.forward): self._memory, "use_cache": True}
+        with torch.inference_mode():
+            self._first = self._read([list(prompt)])
 
-    def begin(self, prompt: Sequence[int], rows: int) -> torch.Tensor:
-        """The logits after the prompt, in float32 on the CPU, the same in every row."""
-        logits = self._read([list(prompt)])
+    def spread(self, rows: int) -> torch.Tensor:
+        """The logits after the prompt, in float32 on the CPU, the same in every one of so many rows."""
         if rows > 1:
             self._memory.batch_repeat_interleave(rows)
-        return logits.expand(rows, -1)
+        return self._first.expand(rows, -1)
 
     def go_on(self, ids: Sequence[int], alive: Sequence[int], rows: int) -> torch.Tensor:
         """The logits after one more id for each row that is alive; the other rows are dropped."""
