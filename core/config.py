@@ -21,6 +21,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from core.domain import Price
 
+SLOTS = 8
+"""Requests that an endpoint is sent at one time, where nothing else was said."""
+
 
 class ConfigError(ValueError):
     """The configuration file can't be used; the message names the file and what to change."""
@@ -29,6 +32,8 @@ class ConfigError(ValueError):
 @dataclass(frozen=True)
 class Endpoint:
     """An OpenAI-compatible endpoint; `models` are those offered in lists.
+
+    `slots` requests at most are made at one time.
 
     `added` says that it came at run time, not from the configuration file; `keyed` that a key was
     typed in for it, which is kept nowhere.
@@ -42,6 +47,7 @@ class Endpoint:
     price: Price | None = None
     added: bool = False
     keyed: bool = False
+    slots: int = SLOTS
 
 
 @dataclass(frozen=True)
@@ -54,10 +60,10 @@ class Config:
 
 
 OPENAI = "https://api.openai.com/v1"
-ENDPOINT_KEYS = {"base_url", "key_env", "models", "context_tokens", "price"}
+ENDPOINT_KEYS = {"base_url", "key_env", "models", "context_tokens", "price", "slots"}
 RESERVED = ("starter", "openai", "hf", "gguf")
 PRICE_KEYS = {"prompt", "completion", "cached"}
-ADDED_KEYS = {"base_url", "models", "context_tokens", "price", "keyed"}
+ADDED_KEYS = {"base_url", "models", "context_tokens", "price", "keyed", "slots"}
 ADDRESS = "An address begins with http:// or https:// and names a host, such as http://127.0.0.1:11434/v1."
 KEY_SHAPE = re.compile(r"sk-|gsk_|xai-|AIza|hf_[A-Za-z0-9]{20}")
 SECRET_NAME = re.compile(r"key|token|secret|auth|pass|pwd|sig|cred", re.IGNORECASE)
@@ -120,6 +126,7 @@ def _endpoint(file: Path, name: str, values: Any) -> Endpoint:
         _models(where, values.get("models", [])),
         _context(where, values.get("context_tokens")),
         _price(where, values.get("price")),
+        slots=_slots(where, values.get("slots", SLOTS)),
     )
 
 
@@ -141,6 +148,12 @@ def _models(where: str, value: Any) -> tuple[str, ...]:
 def _context(where: str, value: Any) -> int | None:
     if value is not None and (type(value) is not int or value < 1):
         raise ConfigError(f"{where}: context_tokens is a whole number, such as 8192.")
+    return value
+
+
+def _slots(where: str, value: Any) -> int:
+    if type(value) is not int or not 1 <= value <= 1000:
+        raise ConfigError(f"{where}: slots is a whole number from 1 to 1000, such as {SLOTS}.")
     return value
 
 
@@ -251,7 +264,8 @@ def _added(name: str, values: Mapping[str, Any]) -> Endpoint:
         price=values.get("price"),
     )
     keyed = values.get("keyed") is True
-    return replace(endpoint, models=_models("endpoint", values.get("models", [])), keyed=keyed)
+    slots = _slots("endpoint", values.get("slots", SLOTS))
+    return replace(endpoint, models=_models("endpoint", values.get("models", [])), keyed=keyed, slots=slots)
 
 
 def write_added(home: Path, endpoints: Iterable[Endpoint]) -> None:
@@ -279,5 +293,6 @@ def _row(endpoint: Endpoint) -> dict[str, Any]:
         "context_tokens": endpoint.context_tokens,
         "price": price,
         "keyed": endpoint.keyed,
+        "slots": endpoint.slots if endpoint.slots != SLOTS else None,
     }
     return {name: value for name, value in row.items() if value}

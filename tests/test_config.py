@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.config import OPENAI, ConfigError, Endpoint, read_config
+from core.config import OPENAI, ConfigError, Endpoint, read_added, read_config, write_added
 from core.domain import Price
 
 WHOLE = """
@@ -17,6 +17,7 @@ key_env = "LOCAL_KEY"
 models = ["a:1b", "b"]
 context_tokens = 8192
 price = {prompt = 0.1, completion = 2}
+slots = 3
 [endpoints.bare]
 base_url = "https://host/v1"
 """
@@ -42,9 +43,18 @@ def test_everything_that_a_file_can_say(tmp_path: Path) -> None:
     config = read_config({"REDRAFT_HOME": str(tmp_path)})
     assert config.database_url == "sqlite:///there.db"
     assert config.endpoints[1:] == (
-        Endpoint("local", "http://127.0.0.1:11434/v1", "LOCAL_KEY", ("a:1b", "b"), 8192, Price(0.1, 2, None)),
+        Endpoint(
+            "local",
+            "http://127.0.0.1:11434/v1",
+            "LOCAL_KEY",
+            ("a:1b", "b"),
+            8192,
+            Price(0.1, 2, None),
+            slots=3,
+        ),
         Endpoint("bare", "https://host/v1"),
     )
+    assert config.endpoints[2].slots == 8
 
 
 def test_the_environment_outranks_the_file(tmp_path: Path) -> None:
@@ -100,6 +110,8 @@ URL = 'base_url = "http://h/v1"'
         (f'[endpoints.x]\n{URL}\ncontext_tokens = "8k"', "context_tokens is a whole number"),
         (f"[endpoints.x]\n{URL}\ncontext_tokens = 0", "context_tokens is a whole number"),
         (f"[endpoints.x]\n{URL}\ncontext_tokens = true", "context_tokens is a whole number"),
+        (f"[endpoints.x]\n{URL}\nslots = 0", "slots is a whole number from 1 to 1000"),
+        (f"[endpoints.x]\n{URL}\nslots = true", "slots is a whole number"),
         (f"[endpoints.x]\n{URL}\nprice = 3", "price takes cached, completion, prompt"),
         (f"[endpoints.x]\n{URL}\nprice = {{input = 3}}", "price takes"),
         (f'[endpoints.x]\n{URL}\nprice = {{prompt = "3"}}', "price takes"),
@@ -117,6 +129,11 @@ def test_a_wrong_file_is_refused_in_words(tmp_path: Path, text: str, words: str)
     with pytest.raises(ConfigError, match=words) as caught:
         read_config({"REDRAFT_HOME": str(tmp_path)})
     assert str(file) in str(caught.value) and SECRET not in str(caught.value)
+
+
+def test_the_slots_of_an_added_endpoint_are_kept(tmp_path: Path) -> None:
+    write_added(tmp_path, [Endpoint("mine", "http://h/v1", added=True, slots=2)])
+    assert [endpoint.slots for endpoint in read_added(tmp_path)] == [2]
 
 
 def test_a_file_of_another_encoding_is_refused(tmp_path: Path) -> None:

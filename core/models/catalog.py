@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from core.config import Config, ConfigError, Endpoint, check_apart, clean_key, is_in, write_added
 from core.domain import Price
+from core.models.endpoint.places import Places
 from core.models.protocol import Model, ModelError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Models:
         self._endpoints = {endpoint.name: endpoint for endpoint in config.endpoints}
         self._keys: dict[str, str] = {}
         self._open: dict[str, Model] = {}
+        self._places: dict[str, Places] = {}
         self._lock = threading.RLock()
 
     def open(self, name: str) -> Model:
@@ -210,7 +212,16 @@ class Models:
             api_key=key,
             context_tokens=endpoint.context_tokens,
             patience=patience,
+            places=self._places_at(endpoint),
         )
+
+    def _places_at(self, endpoint: Endpoint) -> Places:
+        """The places that all models of an endpoint share."""
+        with self._lock:
+            known = self._places.get(endpoint.name)
+            if known is None or known.slots != endpoint.slots:
+                known = self._places[endpoint.name] = Places(endpoint.name, endpoint.slots)
+            return known
 
 
 def _usable(names: Sequence[str], key: str) -> tuple[str, ...]:

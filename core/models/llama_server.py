@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from core.domain import Message, Sampling, Token
+from core.models.endpoint.places import Places
 from core.models.hub import Say, hub_file
 from core.models.openai_compatible import OpenAICompatible, Patience
 from core.models.protocol import Capabilities, Happening, Listener, ModelError, Notice, Reply, unheard
@@ -266,6 +267,7 @@ class GgufModel:
             context_tokens=self._context_tokens,
             read_timeout=600,  # a large model may read a long prompt for minutes before its first token
             patience=Patience(retries=1),  # a server in this machine that fails twice is broken
+            places=Places(self._name, self._slots),  # it would let the others wait unheard
         )
 
 

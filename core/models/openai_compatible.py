@@ -17,6 +17,7 @@ from core.models.endpoint.answer import Part, Stage, finished_part, joined_parts
 from core.models.endpoint.call import gather_answer, model_names
 from core.models.endpoint.chunks import Gathering
 from core.models.endpoint.faults import Failed, Fault, explain, reason
+from core.models.endpoint.places import Places
 from core.models.endpoint.request import Body, adaptation, body_for, front_dropped, notes_for
 from core.models.endpoint.scoring import answer_tokens, prompt_of, scores_at_all
 from core.models.endpoint.wire import Endpoint, Wire
@@ -24,8 +25,6 @@ from core.models.protocol import Capabilities, Listener, ModelError, Reply, unhe
 
 Sleep = Callable[[float], Awaitable[object]]
 T = TypeVar("T")
-SIDE_BY_SIDE = 4
-"""How many requests run at once where a server writes one answer a request."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +61,14 @@ class OpenAICompatible:
         sleep: Sleep = asyncio.sleep,
         context_tokens: int | None = None,
         headers: Mapping[str, str] | None = None,
+        places: Places | None = None,
     ) -> None:
         self._name = name
         self._model = model
         self._endpoint = Endpoint(base_url, api_key, connect_timeout, read_timeout, headers or {})
         self._wire = Wire(self._endpoint)
         self._patience = patience or Patience()
+        self._places = places or Places(name)
         self._sleep = sleep
         self._context_tokens = context_tokens
         self._adapted: dict[str, None] = {}
@@ -129,14 +130,10 @@ class OpenAICompatible:
     async def _one_by_one(
         self, messages: Sequence[Message], indices: range, sampling: Sampling, stage: Stage
     ) -> list[Part]:
-        gate = asyncio.Semaphore(SIDE_BY_SIDE)
-
         async def one(index: int) -> Part:
-            async with gate:
-                # The same seed would give the same text again.
-                seed = None if sampling.seed is None else sampling.seed + index
-                own = replace(sampling, seed=seed)
-                return await self._part(messages, range(index, index + 1), own, stage)
+            # The same seed would give the same text again.
+            own = replace(sampling, seed=None if sampling.seed is None else sampling.seed + index)
+            return await self._part(messages, range(index, index + 1), own, stage)
 
         tasks = [asyncio.create_task(one(index)) for index in indices]
         try:
@@ -164,9 +161,10 @@ class OpenAICompatible:
 
     async def _attempt(self, body: Body, gathering: Gathering, indices: range, stage: Stage) -> Part:
         await self._wire.client()  # making a client is not the model's time
-        started = time.monotonic()
-        await gather_answer(self._wire, body, gathering, lambda piece: stage.say(piece, indices))
-        seconds = time.monotonic() - started
+        async with self._places.place(stage.tell):  # nor is waiting for others
+            started = time.monotonic()
+            await gather_answer(self._wire, body, gathering, lambda piece: stage.say(piece, indices))
+            seconds = time.monotonic() - started
         asked = "logprobs" in body
         part = finished_part(gathering, len(indices), tokens_asked=asked, seconds=seconds)
         if not part.completions:
@@ -211,7 +209,8 @@ class OpenAICompatible:
         """
         if self._scores is None:
             try:
-                self._scores = await scores_at_all(self._wire, self._model)
+                async with self._places.place():
+                    self._scores = await scores_at_all(self._wire, self._model)
             except Failed as failed:
                 if failed.fault.status not in (400, 422, 501):
                     raise self._error(failed.fault) from failed
@@ -243,7 +242,8 @@ class OpenAICompatible:
         failures = 0
         while True:
             try:
-                return await call()
+                async with self._places.place():
+                    return await call()
             except Failed as failed:
                 failures += 1
                 await self._wait(failed.fault, failures, "", Stage(unheard))

@@ -12,7 +12,7 @@ from core.domain import Completion, Token, Usage
 from core.models.answers import ThinkingFilter, split_thinking
 from core.models.endpoint.chunks import Candidate, Gathering, Piece
 from core.models.endpoint.tokens import spelled
-from core.models.protocol import Delta, Listener, Notice, Reply, Restart
+from core.models.protocol import Delta, Happening, Listener, Notice, Reply, Restart
 
 UNSPELLED = "The endpoint's tokens do not spell the shown answer, so there are no token scores."
 UNSENT = "The endpoint sent no token scores."
@@ -45,6 +45,10 @@ class Stage:
         """Shows what was held back of these candidates; they are complete."""
         for index in indices:
             self._show(Delta(index, self._filters.pop(index, ThinkingFilter()).rest()))
+
+    def tell(self, happening: Happening) -> None:
+        """Tells what is no text."""
+        self._listen(happening)
 
     def retry(self, notice: str, why: str) -> None:
         """Tells that the request will be made again."""
