@@ -1,4 +1,4 @@
-"""An endpoint is sent no more requests at one time than it has places; who waits is told, and has its turn."""
+"""An endpoint is sent no more requests at one time than it has places; who waits is told, and gets a turn."""
 
 from __future__ import annotations
 
