@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
 import os
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 
 from core.detect import flags
 from core.domain import Finish, Flag
+from tests.detector_labels import agreement, attempts, corpus, wordings
 
 SOURCE = "The soup was cold and nobody came when we called."
 
@@ -48,6 +49,24 @@ META = [
     "The sentiment is now very positive.",
     "Why is this review not very positive?",
     "To make it more polite, a greeting could be added.",
+    "Below is the revised message:\n\nThe soup was warm.",
+    "Here you go:\n\nThe soup was warm.",
+    "Here's my attempt at a rewrite:\n\nThe soup was warm.",
+    "I've rewritten the review to be more positive:\n\nThe soup was warm.",
+    "The revision addresses all of the feedback.",
+    "I have addressed all the points in the critique.",
+    "This code is already optimal.",
+    "I made the following changes:",
+    "The soup was warm.\n\n---\n**Changes:** made it shorter",
+    "The soup was warm.\n\nThis version is more concise and keeps the original meaning.",
+    "The soup was warm.\n\nWould you like me to make any other changes?",
+    "Could you please provide the text?",
+    "Could you share the paragraph you'd like me to edit?",
+    "It looks like you haven't provided a text.",
+    "What text would you like me to rewrite?",
+    "I cannot provide feedback as there is no text.",
+    "I can't rewrite anything without a text.",
+    "Score: 8",
 ]
 
 REFUSALS = [
@@ -58,6 +77,17 @@ REFUSALS = [
     "I can't help with that request.",
     "I won't write that kind of text.",
     "I apologize, but it would be inappropriate to go on.",
+    "I'm unable to assist with that.",
+    "I'm not able to fulfill this request.",
+    "I won't be able to help with this request.",
+    "I cannot in good conscience write this.",
+    "I'd rather not write this.",
+    "I'm not comfortable rewriting this text.",
+    "I'm going to have to decline this one.",
+    "This request violates my guidelines.",
+    "It would be unethical to rewrite this review as a positive one.",
+    "It is not possible to rewrite this review with a positive tone.",
+    "The review cannot be made positive without changing its meaning.",
 ]
 
 CLEAN = [
@@ -96,6 +126,22 @@ CLEAN = [
     "No hay necesidad de reescribir la carta.",
     "申し訳ありませんが、参加できません。",
     "4",
+    "I'm comfortable writing this in a café.",
+    "I do not support such a tax.",
+    "I must respectfully decline your invitation.",
+    "It is not possible to write a review without an account.",
+    "It would be unethical to sell this.",
+    "This violates the lease.",
+    "I cannot go, as there is no information on trains.",
+    "I can't believe there is no message from you.",
+    "I have made the statement that you asked for public.",
+    "Nothing needs to be changed, it was perfect!",
+    "Here you go, the keys are inside.",
+    "Below is our updated price list.",
+    "Changes of the timetable: none.",
+    "This version of the song is better.",
+    "Could you please send me the letter?",
+    "The story is still worth reading.",
 ]
 
 
@@ -156,26 +202,51 @@ def test_long_and_hostile_texts_are_read(text: str) -> None:
     assert of(text) == ()
 
 
-def trajectories() -> list[dict[str, object]]:
+def test_a_remark_anywhere_in_the_source_makes_one_at_an_end_part_of_the_text() -> None:
+    letters = "We met. " * 10
+    note = "No changes are needed."
+    assert of(f"We met. {note}", source=f"{letters}{note} {letters}") == ()
+    assert of(f"We met. {note}", source=letters) == ("meta-text",)
+
+
+def test_asking_for_a_text_is_no_refusal() -> None:
+    assert of("I apologize, but I cannot provide feedback as there is no review to work with.") == (
+        "meta-text",
+    )
+    assert of("I'm sorry, I cannot provide an output without a review to rewrite.") == ("meta-text",)
+
+
+def test_the_labels_are_of_the_texts_they_stand_beside() -> None:
+    texts = attempts()
+    assert len(texts) == len({one.place for one in texts}) == 342
+    assert all(hashlib.sha256(one.text.encode()).hexdigest() == one.sha256 for one in texts)
+    assert {one.half for one in texts} == {"seen", "held out"}
+
+
+@pytest.mark.parametrize("half", ["seen", "held out"])
+def test_flags_agree_with_labels_given_by_reading(half: str) -> None:
+    found = agreement([one for one in attempts() if one.half == half], "any")
+    assert found.labelled >= 90
+    assert found.precision == 1.0
+    assert found.recall >= 0.98
+
+
+def test_flags_on_wordings_that_no_pattern_was_written_for() -> None:
+    texts = wordings()
+    assert [one.text for one in texts if one.label == "fine" and of(one.text)] == []
+    assert agreement(texts, "any").recall >= 0.7
+    assert agreement(texts, "refusal").recall >= 0.5
+
+
+def test_every_real_attempt_that_was_read_as_fine_is_left_alone() -> None:
     folder = os.environ.get("REDRAFT_TEST_DATA")
     if not folder:
         pytest.skip("REDRAFT_TEST_DATA does not name the folder with the trajectories")
-    rows: list[dict[str, object]] = []
-    for name in ("selfrefine_yelp_chatgpt.jsonl", "selfrefine_yelp_gpt4.jsonl"):
-        lines = (Path(folder) / name).read_text(encoding="utf-8").split("\n")
-        rows += [json.loads(line) for line in lines if line.strip()]
-    return rows
-
-
-def test_rates_on_real_trajectories() -> None:
-    rows = trajectories()
-    drafts = [row for row in rows if row["attempt"] == 0]
-    later = [row for row in rows if row["attempt"] not in (0, 1)]
-
-    def share(some: list[dict[str, object]]) -> float:
-        found = [flags(str(r["transferred_review"]), finish="stop", source=str(r["review"])) for r in some]
-        return sum(map(bool, found)) / len(found)
-
-    assert share(drafts) <= 0.01
-    assert 0.15 <= share(later) <= 0.35
-    assert not any(flags(str(row["review"]), finish="stop", source="") for row in rows)
+    texts = corpus(Path(folder))
+    checked_in = {one.place: one for one in attempts()}
+    assert len(texts) == 1140
+    same = [one for one in texts if one.place in checked_in and one.text == checked_in[one.place].text]
+    assert len(same) == len(checked_in)
+    assert all(one.half == checked_in[one.place].half for one in same)
+    assert agreement(texts, "any").precision == 1.0
+    assert not any(of(one.source, source="") for one in texts)

@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from core.domain import Task
+from core.scoring.answers import find_answer
 from core.scoring.math_equivalence import MathEquivalence, equal
 from core.scoring.math_reading import Unreadable, read
 from core.scoring.math_worker import TOO_LONG, Worker
 
+READ = Path(__file__).parent / "data" / "math_pairs_read.json"
 MATRIX = r"\begin{pmatrix} -1/4 \\ 2/3 \end{pmatrix}"
 PAIRS = [
     (r"\frac{31}{4}", r"7\frac{3}{4}", "same"),
@@ -56,6 +58,16 @@ PAIRS = [
     ("12:00", "1:00", "different"),
     ("3:4", "6:8", "same"),
     ("12", r"12^{\text{th}}", "same"),
+    ("12", r"12^{\mathrm{th}} grade", "same"),
+    (r"12^{\text{th}}", "12th grade", "same"),
+    ("3rd place", "4th place", "different"),
+    ("12th grade", "12 apples", "unknown"),
+    ("5 thousand", "5", "different"),
+    ("5 thousand", "5,000", "same"),
+    (r"\$2.5 million", "2500000", "same"),
+    (r"2.5\text{ million dollars}", r"\$2.5", "different"),
+    ("5 million people", "5 people", "different"),
+    ("3 hundred thousand", "300000", "same"),
     ("47_8", "47", "same"),
     ("47_8", "39", "different"),
     ("47_8", "47_9", "different"),
@@ -131,6 +143,10 @@ def test_many_endless_parts_share_one_limit(worker: Worker) -> None:
         "\x00",
         "_" * 4000,
         "," * 4000,
+        "9^{" * 350_000,
+        "\\frac{" * 140_000 + "}" * 140_000,
+        "x+" * 500_000 + "x",
+        "1 million " * 100_000,
     ],
 )
 def test_no_answer_at_all_is_unknown_or_different(worker: Worker, hostile: str) -> None:
@@ -187,13 +203,47 @@ def data() -> Path:
     return Path(folder)
 
 
-def test_real_answers_as_many_equal_as_with_math_verify_alone(worker: Worker) -> None:
-    from core.scoring.answers import find_answer
+def test_hostile_replies_are_scored_in_time(worker: Worker) -> None:
+    hostile = [
+        "\\boxed{" * 140_000,
+        "{" * 1_000_000,
+        "the answer is " * 70_000,
+        "#### " * 200_000,
+        "$" * 1_000_000,
+    ]
+    started = time.monotonic()
+    assert 1.0 not in scores(worker, "1", *hostile)
+    assert time.monotonic() - started < 20
 
+
+def real_pairs() -> list[tuple[str, str]]:
     rows = json.loads((data() / "math500_answer_pairs.json").read_text(encoding="utf-8"))
-    found = [equal(row["answer"], find_answer(row["prediction"]).answers[-1], worker=worker) for row in rows]
-    counts = {name: sum(one.verdict == name for one in found) for name in ("same", "different", "unknown")}
-    assert counts == {"same": 298, "different": 202, "unknown": 0}
+    return [(row["answer"], row["prediction"]) for row in rows]
+
+
+def by_math_verify(pair: tuple[str, str]) -> bool:
+    from math_verify import parse, verify
+
+    return bool(verify(parse(f"${pair[0]}$"), parse(pair[1])))
+
+
+def test_real_answers_are_judged_as_a_reader_does_and_no_worse_than_by_math_verify(worker: Worker) -> None:
+    """The file says no verdicts: right is what a person said who read all 500 pairs."""
+    read_as_same = set(json.loads(READ.read_text(encoding="utf-8"))["same"])
+    pairs = real_pairs()
+    started = time.monotonic()
+    found = [equal(gold, find_answer(reply).answers[-1], worker=worker) for gold, reply in pairs]
+    assert time.monotonic() - started < 120
+    wrong = {
+        number
+        for number, one in enumerate(found)
+        if one.verdict != ("same" if number in read_as_same else "different")
+    }
+    theirs = {number for number, pair in enumerate(pairs) if by_math_verify(pair) != (number in read_as_same)}
+    assert len(pairs) == 500
+    assert wrong == set()
+    assert len(wrong) <= len(theirs)
+    assert {pairs[number] for number in theirs} == {("12", r"\boxed{12^{\mathrm{th}} grade}")}
 
 
 def test_every_reference_equals_itself_spelled_otherwise(worker: Worker) -> None:

@@ -6,7 +6,8 @@ it, is taken for granted. LaTeX and plain writing are both read:
 - 12,450 and 12\,450 and 12 450 are one number (groups of exactly three); any other comma separates a list.
 - 7 3/4 and 7\frac{3}{4} are mixed numbers, their sign covers the whole.
 - \pm makes two answers of one. A single letter before = names an answer; any other = makes an equation.
-- A unit is what follows a number in words or as a degree sign; money stands before or after.
+- A unit is what follows a number in words or as a degree sign; money stands before or after. The noun of an
+  ordinal (12th grade) counts as one; words of size before it (5 million dollars) belong to the number.
 """
 
 from __future__ import annotations
@@ -57,13 +58,17 @@ _UNIT = re.compile(
     rf"(?:[\s/]*{_WORDS_FOLLOW})*(?:\s*\^\s*\{{?\d\}}?)?)\s*$"
 )
 _MONEY = {r"\$": "dollar", "$": "dollar", "€": "euro", "£": "pound sterling", "¥": "yen"}
+_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2}(?:(?:,\d{3})+|(?: \d{3})+)(?:\.\d+)?")
 _MIXED = re.compile(r"(?<![\d.}^_])(\d+)\s*(?:\\frac\{(\d+)\}\{(\d+)\}|(?<=\d)\s+(\d+)\s*/\s*(\d+))")
 _BASE = re.compile(r"([0-9A-F]+)_\{?\s*(\d+|(?:\\text\{)?[a-z]+\}?)\s*\}?")
 _NAMED = re.compile(r"((?:\\?[A-Za-z]|\\[a-z]+)(?:_\{?\w+\}?)?(?:\([a-z]\))?)\s*=(?!=)\s*([^=<>]+)")
 _RELATION = re.compile(r"=|<|>|\\(?:leq?|geq?|lt|gt|neq?|approx)(?![A-Za-z])")
 _MATRIX = re.compile(r"\\begin\{([pbvBV]?matrix|array)\}(?:\{[lcr|]*\})?(.*)\\end\{\1\}", re.DOTALL)
-_ORDINAL = re.compile(r"(\d+)\s*(?:\^\s*\{?\s*)?(?:\\text\{\s*)?(?:st|nd|rd|th)(?:\s*\})*")
+_ORDINAL = re.compile(
+    r"(\d+)\s*(?:\^\s*\{?\s*)?(?:\\text\{\s*)?(?:st|nd|rd|th)(?![A-Za-z])(?:\s*\})*"
+    r"(?:\s*(?:\\text\{)?\s*(?P<noun>[A-Za-z]{2,}(?: [A-Za-z]{2,}){0,2})\s*\}?)?"
+)
 _OPEN, _CLOSE = "([{", ")]}"
 
 
@@ -267,11 +272,12 @@ def _value(body: str) -> Reading:
     body, unit = _without_money(body.strip())
     ordinal = _ORDINAL.fullmatch(body)
     if ordinal:
-        return Reading("value", ordinal[1], unit=unit, ordinal=True)
+        return Reading("value", ordinal[1], unit=ordinal["noun"] or unit, ordinal=True)
     body, percent = _without_percent(body)
     found = _UNIT.match(body)
     if found and not percent:
-        body, unit = found["value"].strip(), unit or _unit(found["unit"])
+        body, words = _scaled(found["value"].strip(), _unit(found["unit"]))
+        unit = unit or words
     base = _BASE.fullmatch(body)
     if base:
         return Reading("value", base[1], base=re.sub(r"\\text\{|\}", "", base[2]))
@@ -291,6 +297,13 @@ def _without_percent(body: str) -> tuple[str, bool]:
 def _unit(text: str) -> str:
     words = re.sub(r"\^\s*\{?\s*\\circ\s*\}?|\\degree", " degree ", text)
     return " ".join(re.sub(r"[{}]|\s*(?=\^)", "", _inside_text(words)).replace("^ ", "^").split()).strip(".")
+
+
+def _scaled(body: str, words: str) -> tuple[str, str]:
+    """A number times the size that words after it name (5 million), and the words that are left: the unit."""
+    first, _, rest = words.partition(" ")
+    power = _SCALES.get(first.lower())
+    return (body, words) if power is None else _scaled(rf"({body}) \cdot 10^{{{power}}}", rest)
 
 
 def _number(body: str) -> str:
