@@ -103,9 +103,10 @@ def _person() -> str:
 
 
 def _presets(config: Config) -> dict[str, Preset]:
-    """Every preset; a user's own takes the place of one of ours of the same name."""
+    """Every preset, the general one first; a user's own takes the place of one of ours of the same name."""
     found = find_presets(config.home / "presets", PRESETS)
-    return {name: read_preset(path) for name, path in sorted(found.items())}
+    order = sorted(found, key=lambda name: (name != "rewrite", name))
+    return {name: read_preset(found[name]) for name in order}
 
 
 def _fetch(config: Config, name: str, report: Callable[[str], None]) -> None:

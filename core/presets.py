@@ -72,7 +72,8 @@ def _rendered(point: Point) -> str:
 def _echoed(point: Point, asked: str) -> bool:
     """Whether the point only repeats the request's own example of a point, as small models do."""
     said = [_line(part).lower() for part in (point.quote, point.problem, point.action) if part.strip()]
-    return all(part in asked for part in said)
+    begins = f'"{_line(point.quote)}" | {_line(point.problem)}'.lower()
+    return all(part in asked for part in said) or (bool(point.quote.strip()) and begins in asked)
 
 
 def _missing_points(task: Task, text: str) -> tuple[Point, ...]:

@@ -55,7 +55,7 @@ def make_recipe(
 
     Raises UnknownScorer.
     """
-    scorers = _scorers(preset, capabilities, wishes, task or Task(""))
+    scorers = _scorers(preset, model, capabilities, wishes, task or Task(""))
     seed = secrets.randbelow(LARGEST_SEED) if wishes.seed is None else wishes.seed
     sampling = Sampling(temperature=wishes.temperature, seed=seed if capabilities.seed is not False else None)
     settings = Settings(
@@ -99,11 +99,11 @@ def _limited(sampling: Sampling, max_tokens: int | None) -> Sampling:
     return Sampling(sampling.temperature, sampling.top_p, max_tokens, sampling.seed, sampling.top_logprobs)
 
 
-def _scorers(preset: Preset, capabilities: Capabilities, wishes: Wishes, task: Task) -> Scorers:
+def _scorers(preset: Preset, model: str, capabilities: Capabilities, wishes: Wishes, task: Task) -> Scorers:
     """Those a person named, else those of the preset that can be had."""
     if wishes.scorer == "none":
         return Scorers()
     named = (wishes.scorer,) if wishes.scorer else wishes.scorers
-    usual = named or (usual_gate(preset, capabilities, task),)
+    usual = named or (usual_gate(preset, capabilities, task, wishes.judges or (model,)),)
     verifier = wishes.verifier or usual_verifier(preset, capabilities, task)
     return chosen(usual, wishes.gate_scorer, "" if verifier == "none" else verifier)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.domain import Task
+from core.models.catalog import STARTER
 from core.models.protocol import Capabilities
 from core.preset_values import Preset
 from core.scoring.catalog import SCORERS, UnknownScorer, usual_scorer
@@ -34,10 +35,15 @@ def chosen(names: Sequence[str], gate: str | None, verifier: str) -> Scorers:
     return Scorers(wanted, first, verifier if verifier != first and verifier else None)
 
 
-def usual_gate(preset: Preset, capabilities: Capabilities, task: Task) -> str:
-    """The first of the preset's scorers that can be had; the last, or what stands for it, where none can."""
+def usual_gate(preset: Preset, capabilities: Capabilities, task: Task, judges: Sequence[str]) -> str:
+    """The first of the preset's scorers that can be had; the last, or what stands for it, where none can.
+
+    `judges` are the models that would judge. The starter is not taken for one by itself: it was tried, and
+    what it writes can hardly ever be read as ratings.
+    """
     wanted = preset.scorers or ("logprob",)
-    had = (name for name in wanted if can_be_had(name, preset, capabilities, task))
+    unfit = {"judge"} if set(judges) <= {STARTER} else set()
+    had = (name for name in wanted if name not in unfit and can_be_had(name, preset, capabilities, task))
     return usual_scorer(next(had, wanted[-1]), capabilities)
 
 
