@@ -22,7 +22,7 @@ from core.scoring.coverage import coverage, read_concepts
 
 __all__ = [
     "BUILT_IN", "Field", "Preset", "PresetError", "Prompts", "Templates", "find_presets", "load_preset",
-    "read_preset",
+    "read_preset", "read_text",
 ]  # fmt: skip
 
 BUILT_IN = Path(__file__).resolve().parent.parent / "assets" / "presets"
@@ -35,16 +35,20 @@ _LACKS = "missing: "
 _PAIR: tuple[Speaker, Speaker] = ("user", "assistant")
 
 
-def read_preset(path: Path) -> Preset:
-    """The preset in this file. Raises PresetError, also where the file can't be read."""
+def read_text(path: Path) -> str:
+    """The file's text as it is. Raises PresetError where it can't be read."""
     try:
-        text = path.read_bytes().decode("utf-8")
+        return path.read_bytes().decode("utf-8")
     except OSError as error:
         raise PresetError(path.name, None, f"the file can't be read ({error.strerror}).") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise PresetError(path.name, line, "this is not UTF-8 text. Save the file as UTF-8.") from None
-    return load_preset(text, path.name)
+
+
+def read_preset(path: Path) -> Preset:
+    """The preset in this file. Raises PresetError, also where the file can't be read."""
+    return load_preset(read_text(path), path.name)
 
 
 def find_presets(*folders: Path) -> dict[str, Path]:
