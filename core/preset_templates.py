@@ -65,7 +65,7 @@ Write one line for each point: its number and yes, or its number and no with the
 NUMBER: yes
 NUMBER: no | REASON""",
 }
-"""The templates that a preset need not have. A session that used one can't be replayed once it is worded anew."""
+"""The templates that a preset need not have. Sessions that used one replay only while it is worded so."""
 
 TASK = ("input", "instruction", "reference", "target")
 """The parts of a task that templates get."""
