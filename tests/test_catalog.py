@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core.config import Config, Endpoint
-from core.domain import Recipe
+from core.domain import Recipe, Task
 from core.models.catalog import Models, UnknownModel
 from core.models.protocol import Capabilities, Model
 from core.models.scripted import ScriptedModel
-from core.scoring.catalog import SCORERS, UnknownScorer, open_scorer, usual_scorer
+from core.presets import BUILT_IN
+from core.scoring.catalog import IN_CODE, SCORERS, UnknownScorer, open_scorer, usual_scorer
 
 ROOT = Path(__file__).parent.parent
 ENDPOINTS = (
@@ -75,17 +78,45 @@ print(*sys.modules)
     assert not loaded & {"torch", "transformers", "openai", "xllamacpp", "gradio", "sqlalchemy"}
 
 
-@pytest.mark.parametrize("name", SCORERS)
-def test_every_scorer_opens_with_the_model_of_its_role(name: str) -> None:
+PRESET = (BUILT_IN / "rewrite.yaml").read_text(encoding="utf-8")
+RECIPE = Recipe("direct", PRESET, "writer", models=(("judge", "judge"), ("score", "reader")))
+ASKED = {"logprob": ["reader"], "self_evaluation": ["judge"], "judge": ["judge"], "label": ["judge"]}
+
+
+def opened(name: str, recipe: Recipe) -> list[str]:
+    """The models that a scorer is opened with."""
     asked: list[str] = []
 
     def open_model(model: str) -> Model:
         asked.append(model)
         return ScriptedModel([])
 
-    recipe = Recipe("direct", "", "writer", models=(("judge", "judge"), ("score", "reader")))
     assert open_scorer(name, recipe, open_model).name == name
-    assert asked == {"logprob": ["reader"], "self_evaluation": ["judge"]}.get(name, [])
+    return asked
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_every_scorer_opens_with_the_model_of_its_role(name: str) -> None:
+    assert opened(name, RECIPE) == ASKED.get(name, [])
+
+
+def test_several_judges_are_opened_each_once() -> None:
+    assert opened("judge", replace(RECIPE, judges=("a", "b", "a"))) == ["a", "b"]
+
+
+def test_a_model_that_writes_never_stands_in_for_a_reward_model() -> None:
+    scorer = open_scorer("reward_model", RECIPE, lambda _: ScriptedModel([]))
+    (score,) = asyncio.run(scorer.measure(Task("?"), (), ["text"]))
+    assert score.value is None and score.why.startswith("Name a reward model")
+
+
+@pytest.mark.parametrize("name", IN_CODE)
+def test_no_scorer_makes_up_what_the_task_does_not_bring(name: str) -> None:
+    """Without reference, target and rules there is a score only where none of them is needed."""
+    scorer = open_scorer(name, RECIPE, lambda _: ScriptedModel([]))
+    (score,) = asyncio.run(scorer.measure(Task(""), (), ["some words"]))
+    assert (score.value is None) == bool(score.why)
+    assert (score.value is None) == (name != "heuristic")
 
 
 def test_an_unknown_scorer_is_refused_with_those_that_there_are() -> None:

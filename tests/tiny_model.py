@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,18 @@ def write_model(
     folder: Path, *, tokenizer: Any = None, chat: bool = True, family: str = "Llama", **config: Any
 ) -> Path:
     """A random model of that family, always the same one, with its tokenizer, in `folder`."""
+    return _write(folder, f"{family}ForCausalLM", family, tokenizer, chat, config)
+
+
+def write_classifier(folder: Path, classes: Sequence[str], *, chat: bool = True) -> Path:
+    """A random sequence classifier with these classes, always the same one, in `folder`."""
+    named = {"id2label": dict(enumerate(classes)), "label2id": {c: i for i, c in enumerate(classes)}}
+    return _write(folder, "LlamaForSequenceClassification", "Llama", None, chat, named)
+
+
+def _write(
+    folder: Path, kind: str, family: str, tokenizer: Any, chat: bool, config: Mapping[str, Any]
+) -> Path:
     import torch
     import transformers
 
@@ -86,9 +98,7 @@ def write_model(
     hushed: Any = transformers.utils.logging
     hushed.disable_progress_bar()
     torch.manual_seed(5)
-    model = getattr(transformers, f"{family}ForCausalLM")(
-        getattr(transformers, f"{family}Config")(**settings)
-    )
+    model = getattr(transformers, kind)(getattr(transformers, f"{family}Config")(**settings))
     model.save_pretrained(folder)
     built.save(str(folder / "tokenizer.json"))
     named = {"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": "<|im_end|>"}

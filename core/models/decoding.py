@@ -117,7 +117,7 @@ def _generator(seed: int | None, index: int) -> torch.Generator:
 def _draw(index: int, logits: torch.Tensor, sampling: Sampling, generator: torch.Generator) -> Draw:
     logprobs = logits.log_softmax(dim=0)
     chosen = _choose(logits, sampling, generator)
-    values, ids = logprobs.topk(min(sampling.top_logprobs, len(logprobs)))
+    values, ids = logprobs.topk(min(max(sampling.top_logprobs, 0), len(logprobs)))
     top = tuple(zip(ids.tolist(), values.tolist(), strict=True))
     return Draw(index, chosen, float(logprobs[chosen]), top)
 
