@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from core.domain import Critique, Point, Severity
@@ -20,7 +19,7 @@ from core.ratings import Ratings, parse_rating, parse_ratings
 __all__ = ["ParseRule", "Ratings", "parse_critique", "parse_rating", "parse_ratings", "read_label"]
 
 ParseRule = Literal["points", "one_point", "label_and_points", "concepts_and_points"]
-"""`one_point` keeps the first point alone; with `concepts_and_points` code adds what concepts are missing."""
+"""With `one_point` the caller keeps the first alone; with `concepts_and_points` it adds what code finds."""
 
 _KEYS = {
     "quote": ("quote", "text", "phrase", "span", "excerpt", "original", "weak phrase"),
@@ -214,11 +213,6 @@ def parse_critique(
 
     With "label_and_points" a stated label decides: done means that it is the target.
     """
-    read = _parsed(raw, parse, labels, target)
-    return replace(read, points=read.points[:1]) if parse == "one_point" else read
-
-
-def _parsed(raw: str, parse: ParseRule, labels: Sequence[str], target: str) -> Critique:
     label = read_label(raw, labels) if parse == "label_and_points" else None
     reached = None if label is None or not target else label.lower() == target.strip().lower()
     objects = _objects(raw)

@@ -77,7 +77,8 @@ def _echoed(point: Point, asked: str) -> bool:
     """Whether the point only repeats the request's own example of a point, as small models do."""
     said = [_line(part).lower() for part in (point.quote, point.problem, point.action) if part.strip()]
     begins = f'"{_line(point.quote)}" | {_line(point.problem)}'.lower()
-    return all(part in asked for part in said) or (bool(point.quote.strip()) and begins in asked)
+    repeats = len(" ".join(said).split()) >= 4 and all(part in asked for part in said)
+    return repeats or (bool(point.quote.strip()) and begins in asked)
 
 
 def _missing_points(task: Task, text: str) -> tuple[Point, ...]:
@@ -161,7 +162,8 @@ class Prompts:
         asked = " ".join(self._fill(self.preset.templates.critique_specific, task).lower().split())
         points = tuple(point for point in read.points if not _echoed(point, asked))
         missing = _missing_points(task, text) if rule == "concepts_and_points" else ()
-        return replace(read, points=missing + points, done=self._done(read.done, text, bool(missing)))
+        points = points[:1] if rule == "one_point" else missing + points
+        return replace(read, points=points, done=self._done(read.done, text, bool(missing)))
 
     def _done(self, said: bool | None, text: str, missing: bool) -> bool | None:
         """Whether the work is done by the preset's stop rule, after what the critic said and code found."""

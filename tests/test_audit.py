@@ -16,7 +16,7 @@ from core.audit import read_audit
         "- Point 1: yes\n- Point 2: not met (it drags)\n- Point 3: met",
         "Here is what I found:\n\n1: YES\n2: NO\n3: YES\n\nAll in all it is better.",
         '{"1": "yes", "2": "no", "3": true}',
-        '```json\n[{"point": 1, "met": true}, {"point": "2", "met": false}, {"number": 3, "met": "Yes"},]\n```',
+        '```json\n[{"point": 1, "met": true}, {"point": "2", "met": false}, {"id": 3, "met": "Yes"},]\n```',
         '{"points": [{"point": 1, "met": true}, {"point": 2, "met": "no"}, {"point": 3, "met": true}]}',
         "1: yes\n1: yes\n2: no\n3: yes\n4: no\n0: no",
     ],

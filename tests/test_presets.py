@@ -1,4 +1,4 @@
-"""Presets: what they hold, how a mistake in one is told, and the requests made from them."""
+"""Presets: what they hold, and how a mistake in one is told."""
 
 from __future__ import annotations
 
@@ -6,34 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.domain import Feedback, Message, Point, Task
-from core.presets import BUILT_IN, PresetError, Prompts, find_presets, load_preset, read_preset
-
-SMALL = """\
-name: small
-title: A small one
-fields:
-  input: Text
-templates:
-  system: You edit.
-  draft: |
-    Do: {{ instruction }}
-    {{ input }}
-  draft_step_by_step: "Think first. {{ input }}"
-  critique:
-    specific: What is wrong? For example - "some words" | their fault | better words
-    generic: Could it be better?
-  revise: Again, {{ feedback }}.
-  revise_again: Again, and {{ note }}.
-  kept: "{% if reason %}Not kept: {{ reason }}.{% endif %}{% if current %} Now: {{ current }}{% endif %}"
-examples:
-  - input: Long text.
-    instruction: cut
-    answer: Text.
-"""
-TASK = Task(input="A text.", instruction="shorten")
-HOSTILE = ["{{7*7}}", "${x}", r"\u0041", r"C:\new\table", "{% for %}", "{# no #}", "<b>&amp;",
-           "a\n\n  b  ", "\ud800\x00"]  # fmt: skip
+from core.presets import PresetError, find_presets, load_preset, read_preset
+from core.rubric import Dimension, Rubric
+from tests.small_preset import RICH, SMALL
 
 
 def broken(old: str, new: str) -> PresetError:
@@ -45,10 +20,6 @@ def broken(old: str, new: str) -> PresetError:
 
 def line_of(text: str) -> int:
     return SMALL[: SMALL.index(text)].count("\n") + 1
-
-
-def prompts(text: str = SMALL) -> Prompts:
-    return Prompts(load_preset(text))
 
 
 def test_what_a_preset_holds() -> None:
@@ -87,6 +58,19 @@ def test_what_a_preset_holds() -> None:
         ("examples:", "---\nexamples:", "examples:", ["second document"]),
         ("    answer: Text.", "    answers: Text.", "    answer:", ['Did you mean "answer"?']),
         ("title: A small one", "title: A\x00", "title", ["line 2"]),
+        ("title: A small one", "title: A\nstop: label", "fields", ['can\'t be "label"', "verdict, none"]),
+        ("title: A small one", "title: A\nscorer: []", "fields", ['"scorer" must be text', "a list"]),
+        ("title: A small one", "title: A\nscorer: [a, {b: c}]", "fields", ['"scorer, item 2" must be text']),
+        ("title: A small one", "title: A\nrubric: []", "fields", ["at least one dimension"]),
+        ("title: A small one", "title: A\nrubric: [{name: a}]", "fields", ['"question" is missing']),
+        ("title: A", "rubric: [{name: 'a:b', question: q}]\ntitle: A", "title", ["made of letters"]),
+        ("title: A", "rubric: [{name: Total, question: q}]\ntitle: A", "title", ["not the total"]),
+        ("title: A", "rubric: [{name: a, question: q, low: 9, high: 1}]\ntitle: A", "title", ["9 and 1"]),
+        ("title: A", "rubric: [{name: a b, question: q}, {name: A_B, question: q}]\ntitle: A", "title",
+         ["each name once"]),
+        ("  kept:", "  judge: '{{ points }}'\n  kept:", "  kept:", ['"points" is not a value', "dimensions"]),
+        ("  kept:", "  audit: '{{ points.x.y }}'\n  kept:", "  kept:", ["can't be filled in"]),
+        ("  kept:", "  synthesise: '{{ candidates[0].txt }}'\n  kept:", "  kept:", ["can't be filled in"]),
     ],
 )  # fmt: skip
 def test_a_mistake_is_told_with_file_line_and_remedy(old: str, new: str, at: str, words: list[str]) -> None:
@@ -134,121 +118,17 @@ def test_an_earlier_folder_wins(tmp_path: Path) -> None:
     assert find_presets(mine, theirs, tmp_path / "absent") == {"a": mine / "a.yaml", "b": theirs / "b.yml"}
 
 
-def test_the_head_of_the_chat() -> None:
-    head = prompts().system_and_task(TASK)
-    assert head == (
-        Message("system", "You edit."),
-        Message("user", "Do: cut\nLong text."),
-        Message("assistant", "Text."),
-        Message("user", "Do: shorten\nA text."),
+def test_what_a_preset_may_hold_besides() -> None:
+    preset = load_preset(RICH)
+    assert (preset.scorers, preset.default_scorer, preset.verifier) == (
+        ("judge", "logprob"),
+        "judge",
+        "coverage",
     )
-    thought = prompts().system_and_task(TASK, step_by_step=True)
-    assert thought == (Message("system", "You edit."), Message("user", "Think first. A text."))
-    plain = SMALL.replace('  draft_step_by_step: "Think first. {{ input }}"\n', "")
-    assert prompts(plain).system_and_task(TASK, step_by_step=True) == head
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_what_people_type_stays_literal(text: str) -> None:
-    task = Task(input=text, instruction=text)
-    assert prompts().system_and_task(task)[-1].content == f"Do: {text}\n{text}"
-    assert prompts().revise_request(task, feedback="none", points=(), note=text) == f"Again, and {text}."
-    asked = prompts().critique_request(task, feedback="generic", kept_reason=text, current=text)
-    assert asked == f"Not kept: {text}. Now: {text}\n\nCould it be better?"
-
-
-def test_feedback_chooses_the_request() -> None:
-    made = prompts()
-    assert made.critique_request(TASK, feedback="specific").startswith("What is wrong?")
-    assert made.critique_request(TASK, feedback="generic") == "Could it be better?"
-    with pytest.raises(ValueError, match="no critique"):
-        made.critique_request(TASK, feedback="none")
-    assert made.revise_request(TASK, feedback="none", points=()) == "Again, none."
-
-
-def test_a_template_that_fails_for_this_task_alone_is_a_preset_error() -> None:
-    made = prompts(SMALL.replace("Again, {{ feedback }}", "Again, {{ 1 // (input | length - 7) }}"))
-    with pytest.raises(PresetError, match="small: a template can't be filled in"):
-        made.revise_request(Task("1234567"), feedback="none", points=())
-
-
-POINTS = (
-    Point("too long", "cut it", "at this point", "major"),
-    Point("dull"),
-    Point("misspelt", "the", "teh", "minor"),
-    Point("It drags", "shorten the middle"),
-)
-
-
-def test_rendered_points_read_back_as_the_same_points() -> None:
-    made = prompts()
-    assert made.read_critique(TASK, made.render_points(POINTS)).points == POINTS
-    assert made.render_points(()) == ""
-
-
-def test_a_rendered_point_stays_on_its_line_and_in_its_columns() -> None:
-    assert prompts().render_points([Point("a|b\nc", "d", "e\n|f")]) == '- "e /f" | a/b c | d'
-
-
-def test_the_example_of_the_request_is_no_point() -> None:
-    echo = '- "some words" | their fault | better words'
-    read = prompts().read_critique(TASK, f"{echo}\n- dull | liven it\nVERDICT: revise")
-    assert read.points == (Point("dull", "liven it"),)
-    assert read.done is False
-
-
-@pytest.mark.parametrize("name", ["rewrite", "sentiment_reversal"])
-def test_a_built_in_preset_is_whole(name: str) -> None:
-    preset = read_preset(find_presets(BUILT_IN)[name])
-    assert preset.name == name
-    assert load_preset(preset.text) == preset
-    assert preset.default_scorer and preset.description and preset.page_examples
-    assert preset.draft_max_tokens and preset.critique_max_tokens
-
-
-@pytest.mark.parametrize("name", ["rewrite", "sentiment_reversal"])
-@pytest.mark.parametrize("feedback", ["specific", "generic"])
-def test_requests_repeat_neither_the_text_nor_change_between_rounds(name: str, feedback: Feedback) -> None:
-    made = Prompts(read_preset(BUILT_IN / f"{name}.yaml"))
-    task = Task(input="UNIQUE INPUT", instruction="UNIQUE INSTRUCTION", target="neutral")
-    asked = made.critique_request(task, feedback=feedback)
-    again = made.revise_request(task, feedback=feedback, points=[Point("UNIQUE POINT")])
-    assert "UNIQUE" not in asked + again
-    assert again == made.revise_request(task, feedback=feedback, points=())
-    assert made.critique_request(task, feedback=feedback, kept_reason="the score fell").endswith(asked)
-    assert "VERDICT" in asked or "LABEL" in asked
-    noted = made.revise_request(task, feedback=feedback, points=(), note="Keep the name.")
-    assert "Keep the name." in noted
-
-
-@pytest.mark.parametrize("name", ["rewrite", "sentiment_reversal"])
-def test_feedback_specific_is_worded_apart_and_asks_for_the_text_alone(name: str) -> None:
-    made = Prompts(read_preset(BUILT_IN / f"{name}.yaml"))
-    task = Task(input="x", target="positive")
-    specific, generic, none = (
-        made.revise_request(task, feedback=feedback, points=()) for feedback in FEEDBACKS
+    assert (preset.caution, preset.stop, preset.history) == ("It seldom helps.", "none", "by_score")
+    assert preset.rubric == Rubric(
+        (Dimension("plain words", "Are they?"), Dimension("short", "Is it?", 1, 5))
     )
-    assert "above" in specific and "above" not in none
-    assert generic == none
-    assert "alone: no remarks" in specific and "alone: no remarks" in none
-    assert made.critique_request(task, feedback="specific") != made.critique_request(task, feedback="generic")
-
-
-FEEDBACKS: tuple[Feedback, ...] = ("specific", "generic", "none")
-
-
-def test_sentiment_is_done_when_the_target_label_is_stated() -> None:
-    made = Prompts(read_preset(BUILT_IN / "sentiment_reversal.yaml"))
-    assert made.read_critique(Task("x", target="positive"), "LABEL: positive").done is True
-    assert made.read_critique(Task("x", target="positive"), "LABEL: neutral").done is False
-    assert made.read_critique(Task("x"), "LABEL: very positive").done is True
-
-
-def test_the_last_turn_of_every_head_is_the_users() -> None:
-    for path in find_presets(BUILT_IN).values():
-        preset = read_preset(path)
-        for task in preset.page_examples:
-            head = Prompts(preset).system_and_task(task)
-            assert head[-1].role == "user"
-            assert task.input in head[-1].content
-            assert [turn.role for turn in head[1:]] == ["user", "assistant"] * len(preset.examples) + ["user"]
+    plain = load_preset(SMALL)
+    assert (plain.scorers, plain.default_scorer, plain.verifier, plain.caution) == ((), "", "", "")
+    assert (plain.stop, plain.rubric) == ("verdict", None)

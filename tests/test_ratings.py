@@ -125,8 +125,8 @@ SURE = (
     "{n} (from 0 to {h}): {v} - because",
     "| {n} | {v} | x |",
 )
-UNSURE = ("{n}: {v} or {v}", "{n}: {v}-{h}", "{n}: {v} words", "{n}: about {v}", "the {n} one: {v}", "{n} {v}", 
-          "{n}: {v}99", "{n}: {v}/7", "un{n}: {v}", "{v} for {n}", "")  # fmt: skip
+UNSURE = ("{n}: {v} or {v}", "{n}: {v}-{h}", "{n}: {v} words", "{n}: about {v}", "the {n} one: {v}",
+          "{n} {v}", "{n}: {v}99", "{n}: {v}/7", "un{n}: {v}", "{v} for {n}", "")  # fmt: skip
 
 
 def test_only_what_is_stated_for_certain_is_ever_read() -> None:
