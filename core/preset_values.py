@@ -10,9 +10,9 @@ from core.parsing import ParseRule
 from core.rubric import Rubric
 
 StopRule = Literal["verdict", "label", "complete", "none"]
-"""Whose word ends a session before its rounds are used up: the critic's verdict; the label that it states, when
-it is the target (its verdict where it states none); `complete`: its verdict, but only when code finds no
-concept missing; nobody's."""
+"""Whose word ends a session before its rounds are used up: the critic's verdict; the label that it states,
+when it is the target (its verdict where it states none); `complete`: its verdict, but only when code finds
+no concept missing; nobody's."""
 
 STOPS: dict[ParseRule, tuple[StopRule, ...]] = {
     "points": ("verdict", "none"),

@@ -111,8 +111,8 @@ def test_a_yml_file_is_taken_over(library: PresetLibrary, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "name",
-    ["", "..", "../evil", "a/b", "a\\b", "/etc/passwd", ".hidden", "A", "a b", "a.yaml", "é", "a\x00", "a" * 61,
-     "a\n"],
+    ["", "..", "../evil", "a/b", "a\\b", "/etc/passwd", ".hidden", "A", "a b", "a.yaml", "é", "a\x00",
+     "a" * 61, "a\n"],
 )  # fmt: skip
 def test_a_name_never_leads_out_of_the_folder(name: str, library: PresetLibrary, tmp_path: Path) -> None:
     with pytest.raises(PresetError, match="small letters"):
