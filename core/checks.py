@@ -7,7 +7,8 @@ import re
 from core.conversation import estimate_tokens
 from core.diff import apply_hunks
 from core.domain import Decision, Message, Task
-from core.steps import CritiqueGate, Request, RevisionGate
+from core.merging import merge
+from core.steps import CritiqueGate, PickGate, Request, RevisionGate
 
 MAX_CHARACTERS = 1_000_000
 
@@ -54,7 +55,7 @@ def check_task(task: Task, context_tokens: int | None) -> None:
 
 def check_decision(request: Request, decision: Decision) -> None:
     """Raises BadDecision for a ruling that this request can't be answered with, BadTask for its texts."""
-    if not isinstance(request, CritiqueGate | RevisionGate):
+    if not isinstance(request, CritiqueGate | RevisionGate | PickGate):
         raise BadDecision("The session is waiting for a model, not for a decision.")
     if decision.text is not None:
         check_text(decision.text, "The text")
@@ -63,10 +64,45 @@ def check_decision(request: Request, decision: Decision) -> None:
     check_text(decision.note, "The note")
     if decision.ruling == "edit" and not (decision.text or "").strip():
         raise BadDecision("The edited text is empty. Write it, or reject the revision instead.")
+    among_many = decision.ruling in ("pick", "merge", "synthesise")
+    if among_many and not isinstance(request, PickGate):
+        raise BadDecision("There are no candidates to choose from here.")
+    if isinstance(request, PickGate):
+        _check_pick(request, decision)
     if decision.ruling in ("hunks", "reject") and isinstance(request, CritiqueGate):
         raise BadDecision("A critique is accepted (with the points you choose), asked for again, or stopped.")
     if decision.ruling == "hunks" and isinstance(request, RevisionGate):
         _check_hunks(request, decision)
+
+
+def _check_pick(gate: PickGate, decision: Decision) -> None:
+    ruling, picks = decision.ruling, decision.picks
+    if ruling in ("accept", "reject", "hunks"):
+        raise BadDecision("Pick one of the candidates, put several together, or ask for more.")
+    if any(not 0 <= number < len(gate.candidates) for number in picks) or len(set(picks)) < len(picks):
+        raise BadDecision("There is no such candidate; reload the page.")
+    if ruling == "pick" and (not picks or len(picks) > gate.keep):
+        raise BadDecision(f"Pick {'one' if gate.keep == 1 else f'one to {gate.keep}'} of the candidates.")
+    if ruling == "pick" and any(not gate.candidates[number].text.strip() for number in picks):
+        raise BadDecision("This candidate is empty. Pick another, or ask for more.")
+    if ruling == "synthesise" and not any(gate.candidates[number].text.strip() for number in picks):
+        raise BadDecision("Tick the candidates that the new text is to be written from.")
+    if ruling == "merge":
+        merged_text(gate, decision)
+
+
+def merged_text(gate: PickGate, decision: Decision) -> str:
+    """The picked candidate with the chosen changes of others. Raises BadDecision."""
+    if len(decision.picks) != 1 or not decision.merged:
+        raise BadDecision("Choose the candidate to begin with, and changes of others to put into it.")
+    others = {number: draft.text for number, draft in enumerate(gate.candidates)}
+    try:
+        text = merge(gate.candidates[decision.picks[0]].text, others, decision.merged)
+    except ValueError as error:
+        raise BadDecision(str(error)) from error
+    if not text.strip():
+        raise BadDecision("Nothing is left of the text with these changes.")
+    return text
 
 
 def _check_hunks(gate: RevisionGate, decision: Decision) -> None:

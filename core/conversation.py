@@ -16,13 +16,17 @@ REPLY_RESERVE = 512
 
 @dataclass(frozen=True)
 class Exchange:
-    """One finished round: the text it began with, and the turns that followed ("" where none)."""
+    """One finished round: the text it began with, and the turns that followed ("" where none).
+
+    `value` is the score of the text it began with, where it is known.
+    """
 
     base: str
     critique_request: str
     critique: str
     revise_request: str
     revision: str
+    value: float | None = None
 
     def turns(self) -> tuple[Message, ...]:
         """The round as chat turns."""
@@ -66,15 +70,39 @@ def assemble(
 ) -> Prompt:
     """Head, as much history as the rule and the context window (`limit`, tokens) allow, then `turns`.
 
-    The oldest rounds are left out first. Where nothing of the history is left, `current` stands
-    for it; what is then still too long is the endpoint's to refuse.
+    The oldest rounds are left out first, or where the rule is by score those of the lowest. Where
+    nothing of the history is left, `current` stands for it; what is then still too long is the
+    endpoint's to refuse.
     """
-    kept = list(exchanges) if history == "full" else []
-    while kept and limit is not None and estimate_tokens(_joined(head, kept, current, turns)) > limit:
+    kept = _ruled(exchanges, history)
+    wanted = len(kept)
+    join = _ranked if history == "by_score" else _joined
+    while kept and limit is not None and estimate_tokens(join(head, kept, current, turns)) > limit:
         kept.pop(0)
-    dropped = len(exchanges) - len(kept) if history == "full" else 0
-    note = f"The first {dropped} rounds were left out of the prompt to fit the context of {limit} tokens."
-    return Prompt(_joined(head, kept, current, turns), (note,) if dropped else ())
+    dropped = wanted - len(kept)
+    which = "worst" if history == "by_score" else "first"
+    note = f"The {which} {dropped} rounds were left out of the prompt to fit the context of {limit} tokens."
+    return Prompt(join(head, kept, current, turns), (note,) if dropped else ())
+
+
+def _ruled(exchanges: Sequence[Exchange], history: HistoryRule) -> list[Exchange]:
+    """The rounds that the rule shows, in its order; unknown scores come before the lowest."""
+    if history == "by_score":
+        return sorted(exchanges, key=lambda e: float("-inf") if e.value is None else e.value)
+    return list(exchanges) if history == "full" else []
+
+
+def _ranked(
+    head: Sequence[Message], kept: Sequence[Exchange], current: str, turns: Sequence[Message]
+) -> tuple[Message, ...]:
+    """Each earlier text with its critique, whatever came of it; then the current one."""
+    past = (
+        chat(("assistant", e.base))
+        + exchange_of(e.critique_request, e.critique)
+        + chat(("user", e.revise_request))
+        for e in kept
+    )
+    return (*head, *(turn for each in past for turn in each), Message("assistant", current), *turns)
 
 
 def _joined(

@@ -165,7 +165,7 @@ class Verdict:
     reason: str
 
 
-Ruling = Literal["accept", "reject", "edit", "hunks", "retry", "stop"]
+Ruling = Literal["accept", "reject", "edit", "hunks", "retry", "stop", "pick", "merge", "synthesise"]
 
 
 @dataclass(frozen=True)
@@ -174,6 +174,8 @@ class Decision:
 
     `text` is the person's own text (edit), `points` the critique points agreed on, `hunks` the
     numbers of the changes that are taken over (core.diff.hunks of the two texts) with the resulting `text`.
+    Among candidates, `picks` are the numbers of those chosen; `merged` are the changes that were taken
+    over into the picked one, as (candidate, number of the change), with the resulting `text`.
     """
 
     ruling: Ruling
@@ -183,6 +185,8 @@ class Decision:
     points: tuple[Point, ...] | None = None
     note: str = ""
     hunks: tuple[int, ...] = ()
+    picks: tuple[int, ...] = ()
+    merged: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

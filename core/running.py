@@ -8,16 +8,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from core.domain import Completion, Cost, Message, Mode, Price, Recipe, Sampling, Score, Usage
 from core.gates import ruling
 from core.models.protocol import Delta, Happening, Listener, Model, Reply, Restart, unheard
 from core.scoring.protocol import Scorer
+from core.scoring.votes import group_answers
 from core.sessions import Session, StoreBusy
 from core.spending import price_of
-from core.steps import Answer, Ask, Measure, Measured, Replied, Request, Ruled, Step
+from core.steps import Answer, Ask, Group, Measure, Measured, Replied, Request, Ruled, Step
 
 T = TypeVar("T")
 OpenModel = Callable[[str], Model]
@@ -37,9 +38,10 @@ class Began:
 
 @dataclass(frozen=True)
 class Recorded:
-    """Step `position` is kept."""
+    """Step `position`, the answer to this request, is kept."""
 
     position: int
+    request: Request
 
 
 Event = Began | Recorded | Happening
@@ -74,16 +76,22 @@ class Stop:
 
 @dataclass
 class Collector:
-    """Passes what happens on, and keeps the text so far for a call that is cut short."""
+    """Passes what happens on in the name of one part of a fan, and keeps the text so far.
+
+    The text is what is left of a call that is cut short. Of several texts in one call the first is kept.
+    """
 
     listen: Listener
+    part: int = 0
     text: str = ""
 
     def __call__(self, happening: Happening) -> None:
-        if isinstance(happening, Delta) and happening.index == 0:
-            self.text += happening.text
+        if isinstance(happening, Delta):
+            self.text += happening.text if happening.index == 0 else ""
+            happening = replace(happening, index=happening.index + self.part)
         elif isinstance(happening, Restart):
             self.text = ""
+            happening = Restart(self.part)
         self.listen(happening)
 
 
@@ -119,6 +127,8 @@ class Run:
             return await self._ask(request)
         if isinstance(request, Measure):
             return await self._measure(request)
+        if isinstance(request, Group):
+            return await group_answers(request.task, request.texts)
         decision = ruling(request, await asyncio.to_thread(self.bench.mode, self.session.id))
         return Ruled(decision) if decision else None
 
@@ -132,12 +142,12 @@ class Run:
                 if not tries_left:
                     raise
                 await asyncio.sleep(BUSY_SECONDS)
-        self.watch(Recorded(position))
+        self.watch(Recorded(position, step.request))
 
     async def _ask(self, ask: Ask) -> Replied:
         name = self.session.recipe.model_for(ask.role)
         model = self.bench.open_model(name)
-        heard = Collector(self.watch)
+        heard = Collector(self.watch, ask.part)
         started = time.monotonic()
         reply = await self.stop.race(
             model.complete(ask.messages, n=ask.n, sampling=ask.sampling, listen=heard)

@@ -19,7 +19,7 @@ from core.preset_schema import PresetError
 from core.running import Began, Event, Recorded, Stop
 from core.scoring.catalog import UnknownScorer
 from core.sessions import StaleStep, StoreBusy
-from core.steps import Request
+from core.steps import Ask, Request
 from core.workbench import Workbench
 
 log = logging.getLogger(__name__)
@@ -30,18 +30,24 @@ BUG = "Something went wrong inside Redraft; the server's log has the details. No
 
 
 @dataclass
+class Passage:
+    """What has streamed of one text; `number` counts those begun, so that none is taken for another."""
+
+    number: int
+    text: str = ""
+
+
+@dataclass
 class Live:
     """What is happening in one session. `version` counts changes of anything but streamed text.
 
-    `doing` is the request being answered, since `began` (seconds of time.monotonic).
-
-    `text` is what has streamed of the request being answered; `passage` counts the texts begun, so
-    that text of an earlier passage is never taken for this one's.
+    `doing` is the last request begun, since `began` (seconds of time.monotonic). `texts` holds what has
+    streamed of the requests being answered, by their part of a fan (0 where there is no fan).
     """
 
     version: int = 0
-    passage: int = 0
-    text: str = ""
+    begun: int = 0
+    texts: dict[int, Passage] = field(default_factory=dict)
     notice: str = ""
     problem: str = ""
     began: float = 0.0
@@ -60,23 +66,41 @@ class Live:
     def hear(self, event: Event) -> None:
         """Take in what happened and wake those who watch."""
         if isinstance(event, Delta):
-            self.text += event.text if event.index == 0 else ""
+            if event.index in self.texts:
+                self.texts[event.index].text += event.text
             self.notice = "" if event.text else self.notice
         elif isinstance(event, Restart):
-            self._begin_passage()
+            self._begin_passage(event.index)
         elif isinstance(event, Notice):
             self.notice = event.text
         elif isinstance(event, Began):
-            self._begin_passage()
-            self.began, self.doing = time.monotonic(), event.request
+            self._begin(event.request)
             self.version += 1
         elif isinstance(event, Recorded):
+            self.texts.pop(_part(event.request), None)
             self.version += 1
         self.wake()
 
-    def _begin_passage(self) -> None:
-        self.passage += 1
-        self.text = self.notice = ""
+    @property
+    def passage(self) -> int:
+        """The number of the first text that streams."""
+        return self.texts[0].number if 0 in self.texts else self.begun
+
+    @property
+    def text(self) -> str:
+        """The first text that streams, as far as it has come."""
+        return self.texts[0].text if 0 in self.texts else ""
+
+    def _begin(self, request: Request) -> None:
+        if not self.texts:  # else it joins others of a fan
+            self.began = time.monotonic()
+        self.doing = request
+        self._begin_passage(_part(request))
+
+    def _begin_passage(self, part: int) -> None:
+        self.begun += 1
+        self.texts[part] = Passage(self.begun)
+        self.notice = ""
 
     def changed(self) -> None:
         """Something besides the streamed text is new."""
@@ -91,6 +115,10 @@ class Live:
     def next_change(self) -> asyncio.Event:
         """What will be set at the next change; take it before looking, so that none is missed."""
         return self._changed
+
+
+def _part(request: Request) -> int:
+    return request.part if isinstance(request, Ask) else 0
 
 
 class Runs:
@@ -152,6 +180,7 @@ class Runs:
             live.problem = BUG
         finally:
             live.task, live.doing, live.notice = None, None, ""
+            live.texts.clear()
             live.changed()
 
     async def _until_left_alone(self, session_id: str, live: Live, stop: Stop) -> None:

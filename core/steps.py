@@ -14,7 +14,10 @@ from core.models.protocol import Reply
 
 @dataclass(frozen=True)
 class Ask:
-    """Write n texts after `messages`, in the part of `role`. `notes` say what the prompt left out."""
+    """Write n texts after `messages`, in the part of `role`. `notes` say what the prompt left out.
+
+    In a Fan `part` tells it from the others: it is the number of the candidate that it is for.
+    """
 
     role: Role
     round: int
@@ -22,7 +25,15 @@ class Ask:
     sampling: Sampling
     n: int = 1
     notes: tuple[str, ...] = ()
+    part: int = 0
     kind: Literal["ask"] = "ask"
+
+
+@dataclass(frozen=True)
+class Fan:
+    """Several asks side by side. Each is recorded by itself, as a step of its own, when it completes."""
+
+    asks: tuple[Ask, ...]
 
 
 @dataclass(frozen=True)
@@ -38,6 +49,16 @@ class Measure:
 
 
 @dataclass(frozen=True)
+class Group:
+    """Which of the texts give the same answer?"""
+
+    round: int
+    task: Task
+    texts: tuple[str, ...]
+    kind: Literal["group"] = "group"
+
+
+@dataclass(frozen=True)
 class CritiqueGate:
     """Which points of the critique shall the revision follow?"""
 
@@ -49,13 +70,35 @@ class CritiqueGate:
 
 @dataclass(frozen=True)
 class RevisionGate:
-    """Shall the revision take the place of the current draft? `verdict` is the policy's view."""
+    """Shall the revision take the place of the current draft? `verdict` is the policy's view.
+
+    `audit` is what the critic says of each agreed point: met, not met, or None (not said).
+    """
 
     round: int
     current: Draft
     proposed: Draft
     verdict: Verdict
+    audit: tuple[bool | None, ...] = ()
     kind: Literal["revision gate"] = "revision gate"
+
+
+@dataclass(frozen=True)
+class PickGate:
+    """Which `keep` of the candidates go on?
+
+    `advised` are those that the policy would choose, and `reason` is why; where it is not `sure`, nothing
+    told them from the others. With `synthesise` it would have one text written from those advised.
+    """
+
+    round: int
+    candidates: tuple[Draft, ...]
+    advised: tuple[int, ...]
+    reason: str
+    keep: int = 1
+    sure: bool = True
+    synthesise: bool = False
+    kind: Literal["pick gate"] = "pick gate"
 
 
 @dataclass(frozen=True)
@@ -79,6 +122,19 @@ class Measured:
 
 
 @dataclass(frozen=True)
+class Grouped:
+    """The answer to a Group: what each text answers ("" where nothing was found), and which agree.
+
+    `classes` hold the numbers of the texts, each number at most once, in the order of their first; a text
+    without an answer is in none.
+    """
+
+    answers: tuple[str, ...]
+    classes: tuple[tuple[int, ...], ...]
+    kind: Literal["classes"] = "classes"
+
+
+@dataclass(frozen=True)
 class Ruled:
     """The answer to a gate."""
 
@@ -86,9 +142,9 @@ class Ruled:
     kind: Literal["decision"] = "decision"
 
 
-Gate = CritiqueGate | RevisionGate
-Request = Ask | Measure | CritiqueGate | RevisionGate
-Answer = Replied | Measured | Ruled
+Gate = CritiqueGate | RevisionGate | PickGate
+Request = Ask | Measure | Group | CritiqueGate | RevisionGate | PickGate
+Answer = Replied | Measured | Grouped | Ruled
 
 
 def costs_of(answer: Answer) -> tuple[Cost, ...]:
@@ -96,6 +152,11 @@ def costs_of(answer: Answer) -> tuple[Cost, ...]:
     if isinstance(answer, Replied):
         return (Cost(answer.reply.usage, answer.reply.seconds, answer.money),)
     return answer.costs if isinstance(answer, Measured) else ()
+
+
+def stopped_by(answer: Answer) -> str:
+    """The person who cut the answer short, or ""."""
+    return answer.stopped_by if isinstance(answer, Replied | Measured) else ""
 
 
 def same_question(one: Request, other: Request) -> bool:
@@ -109,11 +170,15 @@ def same_question(one: Request, other: Request) -> bool:
 
 def _question(request: Request) -> tuple[object, ...]:
     if isinstance(request, Ask):
-        return ("ask", request.role, request.round, request.messages, request.n)
+        return ("ask", request.role, request.round, request.messages, request.n, request.part)
     if isinstance(request, Measure):
         return ("measure", request.scorers, request.round, request.prompt, request.texts)
+    if isinstance(request, Group):
+        return ("group", request.round, request.texts)
     if isinstance(request, CritiqueGate):
         return ("critique gate", request.round, request.draft.text, request.critique.raw)
+    if isinstance(request, PickGate):
+        return ("pick gate", request.round, request.keep, tuple(d.text for d in request.candidates))
     return ("revision gate", request.round, request.current.text, request.proposed.text)
 
 

@@ -1,4 +1,4 @@
-"""The verbs that strategies are made of: draft, critique, revise, score, decide.
+"""The verbs that strategies are made of: draft, critique, revise, decide.
 
 One Work is local to one run of one strategy and holds what has been said so far. It knows no
 model, no clock and no preset's wording.
@@ -6,51 +6,16 @@ model, no clock and no preset's wording.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from core import conversation, gates
+from core.asking import Asking, Ended, Verb
 from core.conversation import Exchange, chat, exchange_of
-from core.domain import (
-    Critique,
-    Decision,
-    Draft,
-    Message,
-    Outcome,
-    Role,
-    Sampling,
-    Settings,
-    Task,
-    Verdict,
-)
+from core.domain import Critique, Decision, Draft, Message, Outcome, Settings, Task, Verdict
 from core.drafts import GIVEN_CRITIQUE, GIVEN_TASK, by_hand, draft_from
-from core.models.protocol import Reply
 from core.prompting import Prompting
-from core.spending import Spent
-from core.steps import (
-    Answer,
-    Ask,
-    CritiqueGate,
-    Gate,
-    Measure,
-    Measured,
-    Replied,
-    Request,
-    RevisionGate,
-    Ruled,
-)
-
-T = TypeVar("T")
-Verb = Generator[Request, Answer, T]
-
-
-class Ended(Exception):
-    """The session ends here, for this reason."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+from core.steps import CritiqueGate, Grouped, RevisionGate
 
 
 @dataclass(frozen=True)
@@ -68,99 +33,24 @@ class Agreement:
 NO_CRITIQUE = Agreement("", Critique((), None, ""))
 
 
-class Work:
+class Work(Asking):
     """What one run of a strategy has done so far."""
 
     def __init__(self, task: Task, prompting: Prompting, settings: Settings) -> None:
-        self.task, self.prompting, self.settings = task, prompting, settings
-        self.head = prompting.system_and_task(task, settings.step_by_step)
-        self.exchanges: tuple[Exchange, ...] = ()
-        self.spent = Spent()
+        super().__init__(task, prompting, settings)
         self.best: gates.Best | None = None
-        self.seen: tuple[Draft, ...] = ()
+        self.synthesis: int | None = None
+        self.votes: tuple[tuple[str, ...], Grouped] | None = None
         self.kept_reason = ""
         self.restate = False
         self.flat_rounds = 0
 
-    # -- asking ---------------------------------------------------------------------------
-
-    def _sampling(self, base: Sampling) -> Sampling:
-        """A seed of its own for every call, so that asking again is not the same call again."""
-        return base if base.seed is None else replace(base, seed=base.seed + self.spent.calls)
-
-    def _ask(self, role: Role, number: int, prompt: conversation.Prompt) -> Verb[Reply]:
-        """Ask once; once more when nothing came back. Raises Ended when stopped or out of budget."""
-        reply = yield from self._ask_once(role, number, prompt)
-        if not reply.completions[0].text.strip():
-            reply = yield from self._ask_once(role, number, prompt)
-        return reply
-
-    def _ask_once(self, role: Role, number: int, prompt: conversation.Prompt) -> Verb[Reply]:
-        if spent := self.spent.over(self.settings.budget):
-            raise Ended(spent)
-        base = self.settings.critique_sampling if role == "critique" else self.settings.sampling
-        answer = yield Ask(role, number, prompt.messages, self._sampling(base), notes=prompt.notes)
-        assert isinstance(answer, Replied)
-        self.spent = self.spent.after(answer)
-        if answer.stopped_by:
-            raise Ended(f"stopped by {answer.stopped_by}")
-        return answer.reply
-
-    def _prompt(self, current: str, turns: Sequence[Message]) -> conversation.Prompt:
-        return conversation.assemble(
-            self.head,
-            self.exchanges,
-            current,
-            turns,
-            history=self.settings.history,
-            limit=self._prompt_limit(),
-        )
-
-    def _prompt_limit(self) -> int | None:
-        window = self.settings.context_tokens
-        reserve = self.settings.sampling.max_tokens or conversation.REPLY_RESERVE
-        return None if window is None else max(window - reserve, window // 2)
-
-    def _scored(self, draft: Draft) -> Verb[Draft]:
-        """The draft with its scores, measured afresh; an empty one is not measured."""
-        scorers = self.settings.scorers
-        if not scorers or not draft.text.strip():
-            return draft
-        answer = yield Measure(scorers, draft.round, self.task, self.head, (draft.text,))
-        assert isinstance(answer, Measured)
-        self.spent = self.spent.after(answer)
-        if answer.stopped_by:
-            raise Ended(f"stopped by {answer.stopped_by}")
-        found = tuple(score.bare() for score in answer.scores[0])
-        kept = tuple(score for score in draft.scores if score.scorer not in scorers)
-        return replace(draft, scores=kept + found)
-
-    def _comparable(self, draft: Draft, proposed: Draft) -> Verb[Draft]:
-        """The draft, measured again where its score is under another condition than the revision's.
-
-        That is so after a person gave the scoring to another model.
-        """
-        scorer = self.settings.gate_scorer or ""
-        old, new = draft.score(scorer), proposed.score(scorer)
-        if old is None or new is None or new.value is None or old.condition == new.condition:
-            return draft
-        return (yield from self._scored(draft))
-
-    def _rule(self, gate: Gate) -> Verb[Decision]:
-        answer = yield gate
-        assert isinstance(answer, Ruled)
-        if answer.decision.ruling == "stop":
-            raise Ended(f"stopped by {answer.decision.by}")
-        return answer.decision
-
-    # -- the verbs ------------------------------------------------------------------------
-
     def first_draft(self) -> Verb[Draft]:
         """The first draft, scored; it is the best until something is better."""
-        reply = yield from self._ask("draft", 0, conversation.Prompt(self.head))
+        reply = yield from self.ask("draft", 0, conversation.Prompt(self.head))
         draft = draft_from(reply, 0, self.task.input, GIVEN_TASK)
         self.best = gates.first_best(draft)
-        draft = yield from self._scored(draft)
+        draft = yield from self.scored(draft)
         self.best = gates.first_best(draft)
         self.seen = (draft,)
         if not draft.text.strip():
@@ -173,9 +63,9 @@ class Work:
         while True:
             request = self._critique_request(current)
             turns = chat(("user", f"{request}\n\n{note}" if note else request))
-            reply = yield from self._ask("critique", number, self._prompt(current.text, turns))
-            found = self.prompting.read_critique(self.task, reply.completions[0].text)
-            decision = yield from self._rule(CritiqueGate(number, current, found))
+            reply = yield from self.ask("critique", number, self.prompt(current.text, turns))
+            found = self.prompting.read_critique(self.task, reply.completions[0].text, current.text)
+            decision = yield from self.rule(CritiqueGate(number, current, found))
             if decision.ruling == "edit":
                 current = yield from self._written(current, decision)
             elif decision.ruling != "retry":
@@ -184,7 +74,7 @@ class Work:
 
     def _written(self, current: Draft, decision: Decision) -> Verb[Draft]:
         """A person's own text in the place of the current draft, before its critique."""
-        draft = yield from self._scored(Draft(decision.text or "", by=decision.by, round=current.round))
+        draft = yield from self.scored(Draft(decision.text or "", by=decision.by, round=current.round))
         self.seen += (draft,)
         if self.best is not None:
             self.best = gates.better(self.best, draft, decision, self.settings)
@@ -218,16 +108,18 @@ class Work:
                 self.task, feedback=self.settings.feedback, points=agreed.critique.points, note=note
             )
             turns = (*agreed.turns(), *chat(("user", request)))
-            reply = yield from self._ask("revise", number, self._prompt(current.text, turns))
+            reply = yield from self.ask("revise", number, self.prompt(current.text, turns))
             proposed = draft_from(reply, number, self.task.input, GIVEN_CRITIQUE)
-            proposed = yield from self._scored(proposed)
-            current = yield from self._comparable(current, proposed)
+            proposed = yield from self.scored(proposed)
+            current = yield from self.comparable(current, proposed)
             if self.best is not None:
-                best = yield from self._comparable(self.best.draft, proposed)
+                best = yield from self.comparable(self.best.draft, proposed)
                 self.best = replace(self.best, draft=best)
+            said = (*turns, *chat(("assistant", reply.completions[0].text)))
+            audit = yield from self._audited(current, said, agreed, number)
             repeat = self._repeats(current, proposed)
             policy = repeat or gates.verdict(current, proposed, self.settings)
-            decision = yield from self._rule(RevisionGate(number, current, proposed, policy))
+            decision = yield from self.rule(RevisionGate(number, current, proposed, policy, audit))
             if decision.ruling == "retry":
                 self.seen += (proposed,)
                 note = decision.note
@@ -237,6 +129,18 @@ class Work:
             settled = yield from self._settle(current, proposed, decision)
             self._remember(current, agreed, request, proposed if settled is current else settled)
             return settled
+
+    def _audited(
+        self, current: Draft, turns: Sequence[Message], agreed: Agreement, number: int
+    ) -> Verb[tuple[bool | None, ...]]:
+        """What the critic says of each agreed point: whether the revision (the last turn) meets it."""
+        points = agreed.critique.points
+        if not self.settings.audit or not points:
+            return ()
+        request = self.prompting.audit_request(self.task, points)
+        prompt = self.prompt(current.text, (*turns, *chat(("user", request))))
+        reply = yield from self.ask_once("judge", number, prompt)
+        return self.prompting.read_audit(reply.completions[0].text, len(points))
 
     def _repeats(self, current: Draft, proposed: Draft) -> Verdict | None:
         """The verdict on a revision that brings nothing new, or None."""
@@ -251,7 +155,7 @@ class Work:
         """The draft that is current after the ruling; a person's own text is scored first."""
         self.seen += (proposed,)
         if decision.ruling in ("edit", "hunks"):
-            proposed = yield from self._scored(by_hand(proposed, decision))
+            proposed = yield from self.scored(by_hand(proposed, decision))
         before = self.best
         if before is not None:
             self.best = gates.better(before, proposed, decision, self.settings)
@@ -268,7 +172,10 @@ class Work:
         self.flat_rounds = self.flat_rounds + 1 if flat else 0
 
     def _value(self, best: gates.Best | None) -> float | None:
-        return best.draft.value(self.settings.gate_scorer or "") if best else None
+        return self._value_of(best.draft) if best else None
+
+    def _value_of(self, draft: Draft) -> float | None:
+        return draft.value(self.settings.gate_scorer or "")
 
     def _remember(self, current: Draft, agreed: Agreement, request: str, shown: Draft) -> None:
         """What later prompts show of this round.
@@ -277,7 +184,9 @@ class Work:
         """
         if self.settings.feedback == "none" and self.kept_reason:
             return
-        exchange = Exchange(current.text, agreed.request, agreed.critique.raw, request, shown.text)
+        exchange = Exchange(
+            current.text, agreed.request, agreed.critique.raw, request, shown.text, self._value_of(current)
+        )
         self.exchanges += (exchange,)
 
     # -- stops and the end ----------------------------------------------------------------

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from core import engine
-from core.checks import BadTask, check_decision, check_task, title_of
+from core.checks import BadTask, check_decision, check_task, merged_text, title_of
 from core.diff import apply_hunks
 from core.domain import Decision, Mode, Recipe, Task
 from core.engine import Finished, HistoryMismatch, Moves, Pending, Place
@@ -21,8 +21,8 @@ from core.presets import Prompts, load_preset
 from core.recipes import reseeded
 from core.running import OpenModel, OpenScorer, PriceOf, Run, Stop, Watcher
 from core.sessions import RecipeChanged, Session, StaleStep, Store
-from core.steps import Request, RevisionGate, Ruled, Step, same_question
-from core.strategies import STRATEGIES
+from core.steps import PickGate, Request, RevisionGate, Ruled, Step, same_question, stopped_by
+from core.strategies import STRATEGIES, refining
 
 
 class CannotChange(Exception):
@@ -109,6 +109,21 @@ class Workbench:
         self.store.set_recipe(copy, reseeded(kept.recipe), len(kept.steps))
         return copy
 
+    def refine(self, session_id: str, position: int, decision: Decision) -> str:
+        """A new session that goes on with rounds of refinement from what is picked at this gate; its id.
+
+        Raises CannotChange where the strategy has no such going on, and what `decide` raises.
+        """
+        old = self.store.load(session_id)
+        strategy = old.recipe.strategy
+        further = strategy if strategy.endswith("+self_refine") else refining(strategy)
+        if further is None:
+            raise CannotChange(f"The strategy {strategy} has no candidates that could be refined further.")
+        copy = self.store.fork(session_id, position)
+        self.store.set_recipe(copy, replace(old.recipe, strategy=further), position)
+        self.decide(copy, position, decision)
+        return copy
+
     def branch(self, session_id: str) -> str:
         """A new session on all that this one has, to go on with; before the stop where it was stopped."""
         steps = self.store.load(session_id).steps
@@ -159,9 +174,8 @@ class Workbench:
         except RecipeChanged:
             now = self.store.load(session.id)
             place = self.place(now)
-            wanted = place.request if isinstance(place, Pending) and place.position == position else None
-            if wanted is not None and same_question(wanted, step.request):
-                self.store.append(session.id, position, step, now.recipe)
+            if isinstance(place, Pending) and any(same_question(ask, step.request) for ask in place.open):
+                self.store.append(session.id, place.position, step, now.recipe)
             raise
 
     async def advance(self, session_id: str, watch: Watcher, stop: Stop) -> Place:
@@ -195,18 +209,18 @@ def was_stopped(steps: Sequence[Step]) -> bool:
     if not steps:
         return False
     answer = steps[-1].answer
-    if isinstance(answer, Ruled):
-        return answer.decision.ruling == "stop"
-    return bool(answer.stopped_by)
+    return answer.decision.ruling == "stop" if isinstance(answer, Ruled) else bool(stopped_by(answer))
 
 
 def _by_person(step: Step) -> bool:
     answer = step.answer
-    return answer.decision.by != POLICY if isinstance(answer, Ruled) else bool(answer.stopped_by)
+    return answer.decision.by != POLICY if isinstance(answer, Ruled) else bool(stopped_by(answer))
 
 
 def _with_text(request: Request, decision: Decision) -> Decision:
     """The decision with the text that the chosen changes make: a later diff may number them otherwise."""
+    if decision.ruling == "merge" and isinstance(request, PickGate):
+        return replace(decision, text=merged_text(request, decision))
     if decision.ruling != "hunks" or not isinstance(request, RevisionGate):
         return decision
     text = apply_hunks(request.current.text, request.proposed.text, set(decision.hunks))

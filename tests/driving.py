@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from core.domain import Critique, Decision, Feedback, Message, Outcome, Point, Score, Task
-from core.engine import Finished, Moves, Place, advance
+from core.engine import Finished, Moves, begin, take
 from core.gates import ruling
+from core.scoring.votes import group_answers
 from core.steps import (
     Answer,
     Ask,
-    CritiqueGate,
+    Gate,
+    Group,
     Measure,
     Measured,
     Replied,
     Request,
-    RevisionGate,
     Ruled,
     Step,
 )
@@ -43,10 +45,20 @@ class PlainWords:
     def render_points(self, points: Sequence[Point]) -> str:
         return "\n".join(f"- {point.problem}" for point in points)
 
-    def read_critique(self, task: Task, raw: str) -> Critique:
+    def read_critique(self, task: Task, raw: str, text: str = "") -> Critique:
         if raw == "done":
             return Critique((), True, raw)
         return Critique(tuple(Point(line) for line in raw.splitlines()), None, raw)
+
+    def synthesis_request(self, task: Task, candidates: Sequence[tuple[str, int]]) -> str:
+        return "\n".join(["Make one of these:", *(f"{count}x {text}" for text, count in candidates)])
+
+    def audit_request(self, task: Task, points: Sequence[Point]) -> str:
+        return "\n".join(["Met?", *(point.problem for point in points)])
+
+    def read_audit(self, raw: str, count: int) -> tuple[bool | None, ...]:
+        said = {"yes": True, "no": False}
+        return tuple(said.get(word) for word in [*raw.split(), *[""] * count][:count])
 
 
 @dataclass
@@ -57,7 +69,7 @@ class Script:
     scores: dict[str, float | None] = field(default_factory=dict)
     rulings: list[Decision] = field(default_factory=list)
     asked: list[Ask] = field(default_factory=list)
-    gates: list[CritiqueGate | RevisionGate] = field(default_factory=list)
+    gates: list[Gate] = field(default_factory=list)
 
     def answer(self, request: Request) -> Answer:
         if isinstance(request, Ask):
@@ -68,6 +80,8 @@ class Script:
             return Measured(
                 tuple((Score(request.scorers[0], value, "" if value else "?"),) for value in values)
             )
+        if isinstance(request, Group):
+            return asyncio.run(group_answers(request.task, request.texts))
         self.gates.append(request)
         if self.rulings:
             return Ruled(self.rulings.pop(0))
@@ -79,8 +93,8 @@ class Script:
 def drive(moves: Moves, answer: Callable[[Request], Answer]) -> tuple[Outcome, list[Step]]:
     """Run a strategy to its end; its outcome and its steps."""
     steps: list[Step] = []
-    place: Place = advance(moves, 0, None)
+    place = begin(moves)
     while not isinstance(place, Finished):
         steps.append(Step(place.request, answer(place.request)))
-        place = advance(moves, len(steps), steps[-1].answer)
+        place = take(moves, place, steps[-1])
     return place.outcome, steps

@@ -57,7 +57,9 @@ class Notice:
 
 @dataclass(frozen=True)
 class Restart:
-    """What streamed so far of this request is void: it begins again."""
+    """What streamed so far of this request, candidate `index`, is void: it begins again."""
+
+    index: int = 0
 
 
 Happening = Delta | Notice | Restart
