@@ -62,7 +62,7 @@ def can_be_had(name: str, preset: Preset, capabilities: Capabilities, task: Task
         "math_equivalence": not task.reference.strip(),
         "unit_tests": not task.reference.strip(),
         "speed": not task.reference.lstrip().startswith("["),
-        "rules": not task.target.strip(),
+        **dict.fromkeys(("rules", "json_schema", "regex", "length"), not task.target.strip()),
         "reward_model": True,
     }
     return name in SCORERS and not lacking.get(name, False)
