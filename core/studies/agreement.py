@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 
 UNITS = "percentiles of a bootstrap of units"
-NO_PAIRS = Undefined("no unit was rated twice")
+NO_PAIRS = Undefined("nothing was judged twice")
 UNANIMOUS = Undefined("every rating is the same, so chance agreement is complete as well")
 MANY_UNDEFINED = 0.01
 

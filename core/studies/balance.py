@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from core.studies.figures import Interval, Undefined
 from core.studies.proportions import wilson
-from core.studies.votes import BOTH_BAD, SECOND, SKIP, TIE, VoteTable
+from core.studies.votes import BOTH_BAD, SECOND, SKIP, TIE, VoteTable, compact
 
 Ints = NDArray[np.int64]
 NOT_ASKED_TWICE = Undefined("no pairing was shown to a rater twice")
@@ -84,7 +84,7 @@ def counts(table: VoteTable) -> Counts:
 
 
 def _distinct(codes: Ints) -> int:
-    return len(np.unique(codes))
+    return compact(codes)[0]
 
 
 def showing(table: VoteTable) -> Ints:
@@ -127,6 +127,8 @@ def _names(table: VoteTable, pair: int) -> tuple[str, str]:
 
 def consistency(table: VoteTable) -> Consistency:
     """How often a retest got the answer of the first showing; skips on either side take no part."""
+    if not (table.counted & (table.retest > 0)).any():
+        return Consistency(0, 0, NOT_ASKED_TWICE, NOT_ASKED_TWICE)
     votes = table.where(table.counted & (table.outcome < SKIP))
     code = showing(votes)
     first, again = votes.retest == 0, votes.retest > 0

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from core.studies.distributions import normal_below, t_quantile
 from core.studies.figures import LEVEL, NO_VOTES, ONE_RATER, Interval, Undefined
-from core.studies.votes import SKIP, TIE, VoteTable
+from core.studies.votes import SKIP, TIE, VoteTable, compact
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,7 +37,7 @@ def rater_counts(table: VoteTable) -> Any:
     size = len(table.systems)
     pairs = size * (size - 1) // 2
     code = _pair_place(votes, size) * WAYS + np.minimum(votes.outcome, TIE)
-    present, row = _present(votes.rater)
+    present, row = compact(votes.rater)
     shape = (present, pairs * WAYS)
     if shape[0] * shape[1] <= DENSE:
         flat = np.bincount(row * shape[1] + code, minlength=shape[0] * shape[1])
@@ -51,12 +51,6 @@ def _pair_place(votes: VoteTable, size: int) -> Ints:
     """Where a pair stands in numpy.triu_indices(size, 1)."""
     first, second = votes.first, votes.second
     return first * (2 * size - first - 1) // 2 + second - first - 1
-
-
-def _present(codes: Ints) -> tuple[int, Ints]:
-    """How many codes occur, and the codes without gaps."""
-    used = np.bincount(codes) > 0
-    return int(used.sum()), (np.cumsum(used) - 1)[codes]
 
 
 def tables(counts: Floats, size: int) -> tuple[Floats, Floats]:
@@ -113,7 +107,7 @@ def pigeonhole(
         return NO_VOTES
     from scipy.sparse import csr_array
 
-    (rater_count, rater), (item_count, item) = _present(raters), _present(items)
+    (rater_count, rater), (item_count, item) = compact(raters), compact(items)
     if rater_count < 2:
         return ONE_RATER
     if values.min() == values.max():

@@ -38,6 +38,7 @@ def binomial_up_to(most: ArrayLike, trials: ArrayLike, chance: ArrayLike) -> Flo
     """How likely at most `most` of `trials` succeed, exactly; 0 where `most` is negative."""
     from scipy.special import bdtr
 
-    most, trials = np.asarray(most, dtype=np.float64), np.asarray(trials, dtype=np.float64)
-    found = np.asarray(bdtr(np.maximum(most, 0.0), trials, np.asarray(chance)), dtype=np.float64)
+    most = np.asarray(most, dtype=np.float64)
+    whole = np.asarray(trials, dtype=np.int64)  # scipy takes the trials as whole numbers only
+    found = np.asarray(bdtr(np.maximum(most, 0.0), whole, np.asarray(chance)), dtype=np.float64)
     return np.where(most < 0, 0.0, found)

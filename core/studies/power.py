@@ -146,6 +146,6 @@ def achieved(
 def _detectable(votes: int, power: float, alpha: float) -> float | Undefined:
     """The smallest preference above one half found with that power, to three digits."""
     tried = np.arange(501, 1000) / 1000
-    most = critical_losses(np.full(tried.shape, votes), alpha)
+    most = critical_losses(np.array(votes), alpha)
     enough = binomial_up_to(most, votes, tried) + binomial_up_to(most, votes, 1 - tried) >= power
     return float(tried[int(enough.argmax())]) if enough.any() else Undefined("too few votes for any")

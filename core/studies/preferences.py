@@ -11,7 +11,7 @@ from core.studies.bootstrap import pigeonhole
 from core.studies.corrections import holm
 from core.studies.figures import Interval, Undefined
 from core.studies.proportions import Share, share_of, sign_test
-from core.studies.votes import BOTH_BAD, FIRST, SECOND, SKIP, TIE, VoteTable
+from core.studies.votes import BOTH_BAD, FIRST, SECOND, SKIP, TIE, Floats, Ints, VoteTable
 from core.studies.worths import davidson
 
 NOT_DRAWN = Undefined("resampled for studies of two systems only")
@@ -53,10 +53,26 @@ class Preference:
 def preferences(table: VoteTable, *, draws: int = 0, seed: int = 0) -> tuple[Preference, ...]:
     """Every pair that was shown, in order, with Holm's correction over the pairs; draws=0: no resampling."""
     order = np.argsort(table.pair, kind="stable")
-    ordered = table.where(order)
-    ends = np.flatnonzero(np.diff(ordered.pair, prepend=-1, append=-1))
-    found = [_preference(ordered.where(np.arange(a, b)), draws, seed) for a, b in pairwise(ends)]
-    return adjusted(found)
+    columns = (table.pair[order], table.outcome[order], table.rater[order], table.item[order])
+    ends = np.flatnonzero(np.diff(columns[0], prepend=-1, append=-1))
+    slices = [_Votes(*(column[begin:end] for column in columns)) for begin, end in pairwise(ends)]
+    return adjusted([_preference(votes, table.systems, draws, seed) for votes in slices])
+
+
+@dataclass(frozen=True)
+class _Votes:
+    """The votes on one pair, as columns."""
+
+    pair: Ints
+    outcome: Ints
+    rater: Ints
+    item: Ints
+
+    def up_to(self, outcome: int) -> tuple[Floats, Ints, Ints]:
+        """What the first system got of each vote of these sorts, with its rater and item."""
+        rows = self.outcome <= outcome
+        got = np.array([1.0, 0.0, 0.5, 0.5])[self.outcome[rows]]
+        return got, self.rater[rows], self.item[rows]
 
 
 def adjusted(family: list[Preference]) -> tuple[Preference, ...]:
@@ -74,27 +90,27 @@ def _holm(values: list[float | Undefined]) -> list[float | Undefined]:
     return [value if isinstance(value, Undefined) else next(found) for value in values]
 
 
-def _preference(votes: VoteTable, draws: int, seed: int) -> Preference:
+def _preference(votes: _Votes, systems: tuple[str, ...], draws: int, seed: int) -> Preference:
     number = [int(n) for n in np.bincount(votes.outcome, minlength=SKIP + 1)]
-    decided, answered = votes.decided(), votes.where(votes.outcome < SKIP)
-    dropped = _share(decided)
+    decided = votes.up_to(SECOND)
+    dropped = share_of(*decided)
     if isinstance(dropped, Undefined) and number[TIE] + number[BOTH_BAD]:
         dropped = Undefined("every vote is a tie")
     p = dropped if isinstance(dropped, Undefined) else dropped.p
     sign = dropped if isinstance(dropped, Undefined) else sign_test(number[FIRST], number[SECOND])
-    drawn = pigeonhole(decided.first_wins, decided.rater, decided.item, draws, seed) if draws else NOT_DRAWN
+    first, second = divmod(int(votes.pair[0]), len(systems))
     return Preference(
-        first=votes.systems[int(votes.first[0])],
-        second=votes.systems[int(votes.second[0])],
+        first=systems[first],
+        second=systems[second],
         wins=number[FIRST],
         losses=number[SECOND],
         ties=number[TIE],
         both_bad=number[BOTH_BAD],
         skipped=number[SKIP],
         dropped=dropped,
-        half=_share(answered),
-        davidson=_tie_model(number[FIRST], number[SECOND], number[TIE] + number[BOTH_BAD]),
-        bootstrap=drawn,
+        half=share_of(*votes.up_to(BOTH_BAD)),
+        davidson=_tie_model((systems[first], systems[second]), number),
+        bootstrap=pigeonhole(*decided, draws, seed) if draws else NOT_DRAWN,
         sign_p=sign,
         sign_p_holm=sign,
         clustered_p=p,
@@ -102,13 +118,10 @@ def _preference(votes: VoteTable, draws: int, seed: int) -> Preference:
     )
 
 
-def _share(votes: VoteTable) -> Share | Undefined:
-    return share_of(votes.first_wins, votes.rater, votes.item)
-
-
-def _tie_model(wins: int, losses: int, ties: int) -> TieModel | Undefined:
-    results, even = np.array([[0.0, wins], [losses, 0.0]]), np.array([[0.0, ties], [ties, 0.0]])
-    found = davidson(results, even, ("the first", "the second"))
+def _tie_model(names: tuple[str, str], number: list[int]) -> TieModel | Undefined:
+    ties = number[TIE] + number[BOTH_BAD]
+    results = np.array([[0.0, number[FIRST]], [number[SECOND], 0.0]])
+    found = davidson(results, np.array([[0.0, ties], [ties, 0.0]]), names)
     if isinstance(found, Undefined):
         return found
     ratio = float(found.worths[0] - found.worths[1])

@@ -17,10 +17,13 @@ from numpy.typing import NDArray
 
 from core.studies.distributions import binomial_up_to, normal_quantile, t_below, t_quantile
 from core.studies.figures import LEVEL, NO_VOTES, ONE_RATER, Interval, Undefined
+from core.studies.votes import compact
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+SMALLEST = 0.5
+"""Of the variance of single votes: votes that seem more even than independent ones are so by chance."""
 WILSON = "Wilson, votes taken as independent"
 
 
@@ -75,20 +78,20 @@ def spread(values: Floats, raters: Ints, items: Ints) -> Spread | Undefined:
     """How far the mean of `values` (0 to 1, one a vote) may be off; needs two raters and differing values."""
     if len(values) == 0:
         return NO_VOTES
-    rater_count, item_count = len(np.unique(raters)), len(np.unique(items))
+    (rater_count, rater), (item_count, item) = compact(raters), compact(items)
     if rater_count < 2:
         return ONE_RATER
     share = float(values.mean())
-    single = share * (1 - share) / len(values)
-    if single == 0:
+    if values.min() == values.max():
         return Undefined("every vote is the same, so how far raters differ can't be told")
+    single = share * (1 - share) / len(values)
     off = (values - share) / len(values)
-    by_rater, by_item, by_vote = _squares(off, raters), _squares(off, items), float(off @ off)
+    by_rater, by_item, by_vote = _squares(off, rater), _squares(off, item), float(off @ off)
     two_way = _two_way(by_rater, by_item, by_vote, rater_count, item_count)
     freedom = (min(rater_count, item_count) if item_count > 1 else rater_count) - 1
     by = "rater and item" if item_count > 1 else "rater"
-    naive, rater, both = math.sqrt(single), math.sqrt(by_rater), math.sqrt(two_way)
-    return Spread(naive, rater, both, two_way / single, freedom, by)
+    naive, one_way, both = math.sqrt(single), math.sqrt(by_rater), math.sqrt(two_way)
+    return Spread(naive, one_way, both, two_way / single, freedom, by)
 
 
 def _squares(off: Floats, clusters: Ints) -> float:
@@ -98,13 +101,10 @@ def _squares(off: Floats, clusters: Ints) -> float:
 
 
 def _two_way(by_rater: float, by_item: float, by_vote: float, raters: int, items: int) -> float:
-    """Raters + items - votes, each enlarged for few clusters; the larger of two where that is not above 0."""
+    """Raters + items - votes, each enlarged for few clusters; never below SMALLEST of single votes."""
     rater_part = by_rater * raters / (raters - 1)
-    if items < 2:
-        return max(rater_part, 1e-12)
-    item_part = by_item * items / (items - 1)
-    both = rater_part + item_part - by_vote
-    return both if both > 0 else max(rater_part, item_part, by_vote)
+    item_part = by_item * items / (items - 1) - by_vote if items > 1 else 0.0
+    return max(rater_part + item_part, SMALLEST * by_vote)
 
 
 def share_of(values: Floats, raters: Ints, items: Ints, level: float = LEVEL) -> Share | Undefined:

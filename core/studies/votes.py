@@ -113,6 +113,17 @@ class VoteTable:
         return self.first * len(self.systems) + self.second
 
 
+def compact(codes: Ints) -> tuple[int, Ints]:
+    """How many different codes occur, and the codes without gaps, in the same order."""
+    if len(codes) == 0:
+        return 0, codes
+    if int(codes.max()) > 4 * len(codes):
+        found, place = np.unique(codes, return_inverse=True)
+        return len(found), place
+    used = np.bincount(codes) > 0  # much quicker than sorting, where the codes are dense
+    return int(used.sum()), (np.cumsum(used) - 1)[codes]
+
+
 def tabulate(votes: Iterable[Vote], systems: Sequence[str] = ()) -> VoteTable:
     """The votes as columns; `systems` names those of the study, also those that got no vote.
 
