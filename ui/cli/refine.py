@@ -59,7 +59,7 @@ async def _new_session(tools: Tools, args: argparse.Namespace) -> str:
         capabilities = await tools.models.open(args.model).capabilities()
     except ModelError as error:
         raise BadTask(str(error)) from error
-    recipe = make_recipe(preset, args.model, capabilities, _wishes(args))
+    recipe = make_recipe(preset, args.model, capabilities, _wishes(args), task)
     mode: Mode = "ask" if args.gate == "human" else "auto"
     return tools.bench.start(task, recipe, mode)
 
