@@ -72,8 +72,8 @@ def test_a_row_tells_what_a_list_wants(bench: Bench) -> None:
         row = answer["sessions"][0]
         assert answer["more"] is False and row.pop("created_at") < row.pop("changed_at")
         assert row == {
-            "id": session_id, "title": HOSTILE, "model": "scripted", "strategy": "self refine", "steps": 1,
-            "state": "open", "why": "", "parent": None, "forked_at": None,
+            "id": session_id, "title": HOSTILE, "model": "scripted", "steps": 1,
+            "strategy": "Draft, critique, revise", "state": "open", "why": "", "parent": None, "forked_at": None,
         }  # fmt: skip
 
     play(bench, scene)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -21,11 +22,13 @@ def drawn(tmp_path: Path, old: str, new: str) -> View:
     session = bench.store.load(session_id)
     story = tell(session.steps, None, source=session.task.input)
     drawing = Drawing(Settings(), session.steps, token_steps(session.steps, session.task.input))
-    found: View = rows(drawing, story, None, direct=False)[0]["attempts"][0]
+    row = rows(drawing, story, None, direct=False)["row 0"]
+    assert row is not None
+    found: View = row["attempts"][0]
     return found
 
 
-def both_sides(pieces: list[list[object]]) -> tuple[str, str]:
+def both_sides(pieces: Sequence[list[object]]) -> tuple[str, str]:
     """The two texts that the pieces hold."""
 
     def text(without: str) -> str:

@@ -13,6 +13,7 @@ from core.models.protocol import ModelError
 from core.runs import BUG, Runs
 from tests.benches import CRITIQUE, Bench, recipe
 from ui.events import Views
+from ui.sharing import HELD
 
 TEXTS = ["A good meal.", CRITIQUE, "A splendid meal."]
 SCORES = {"A good meal.": -2.0, "A splendid meal.": -1.0}
@@ -112,7 +113,7 @@ def test_a_page_that_joins_in_mid_stream_gets_the_text_so_far_once(tmp_path: Pat
                     assert event[1] == len(texts[page])
                     texts[page] += event[2]
                 if kind == "view" and event["head"]["round"] == 1:
-                    texts.append(event["row 0"]["base"]["text"])
+                    texts.append(event[HELD + event["row 0"]["base"]["text"]["held"]])
                     return
 
         await asyncio.gather(follow(0), follow(1))

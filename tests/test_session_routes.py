@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,13 @@ import pytest
 from fastapi import FastAPI
 
 from core.config import read_config
-from core.domain import Completion, Task, Token
+from core.domain import Completion, Recipe, Sampling, Task, Token
 from core.models.catalog import Models
 from core.models.scripted import Line
 from core.runs import Runs
 from tests.benches import CRITIQUE, Bench, recipe
 from ui import events
-from ui.guard import Guard
+from ui.guard import Guard, refuse_plainly
 from ui.session_routes import session_routes
 
 WORDS = ("A ", "good\u2028", "<b>meal</b>")
@@ -75,15 +75,23 @@ class Client:
         return len(self.bench.store.load(self.session).steps)
 
 
-def play(folder: Path, scene: Scene, *, pace: float = 0.0, mode: Any = "ask") -> None:
+def play(
+    folder: Path,
+    scene: Scene,
+    *,
+    pace: float = 0.0,
+    mode: Any = "ask",
+    made_by: Recipe | None = None,
+) -> None:
     async def run() -> None:
         bench = Bench(folder, SCRIPT, pace=pace)
         runs = Runs(bench)
         models = Models(read_config({"REDRAFT_HOME": str(folder)}), {})
         app = FastAPI()
         app.add_middleware(Guard)
+        refuse_plainly(app)
         app.include_router(session_routes(bench, runs, models, "Anna"))
-        session = bench.new(mode, recipe(scorer=None), Task("Food.", instruction=HOSTILE))
+        session = bench.new(mode, made_by or recipe(scorer=None), Task("Food.", instruction=HOSTILE))
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://here") as web:
             await scene(Client(bench, runs, web, session))
@@ -249,6 +257,18 @@ def test_an_export_is_a_file_that_no_browser_runs(tmp_path: Path, form: str, kin
     play(tmp_path, scene)
 
 
+def test_the_result_alone_is_a_file_once_there_is_one(tmp_path: Path) -> None:
+    async def scene(client: Client) -> None:
+        await client.run()
+        assert "no result yet" in (await client.get("export?form=txt")).json()["error"]
+        await client.post("decisions", {"position": client.position, "ruling": "stop"})
+        await client.settled()
+        found = await client.get("export?form=txt")
+        assert found.text == DRAFT.text and found.headers["content-type"] == "text/plain; charset=utf-8"
+
+    play(tmp_path, scene)
+
+
 def test_fork_undo_and_family(tmp_path: Path) -> None:
     async def scene(client: Client) -> None:
         assert "no decision to undo" in (await client.post("undo"))["error"]
@@ -265,6 +285,36 @@ def test_fork_undo_and_family(tmp_path: Path) -> None:
         assert [each["session"] for each in family if each["here"]] == [fork]
 
     play(tmp_path, scene)
+
+
+def test_a_later_reply_is_written_again_in_a_copy_with_a_seed_of_its_own(tmp_path: Path) -> None:
+    async def scene(client: Client) -> None:
+        await client.run()
+        await client.post("decisions", {"position": client.position, "ruling": "accept"})
+        await client.settled()
+        first, model = client.session, client.bench.model
+        steps = client.bench.store.load(first).steps
+        asked = [i for i, step in enumerate(steps) if step.request.kind == "ask"]
+        assert [model.asks[i].sampling.seed for i in range(3)] == [5, 6, 7]
+        for position, text in ((asked[2], CRITIQUE), (asked[1], "A fine meal.")):
+            copy = (await client.post("again", {"position": position}))["session"]
+            client.session = copy
+            await client.settled()
+            kept = client.bench.store.load(copy)
+            assert kept.steps[:position] == steps[:position] and kept.parent == (first, position)
+            assert kept.steps[position].request.messages == steps[position].request.messages  # type: ignore[union-attr]
+            assert kept.steps[position].answer.reply.completions[0].text == text  # type: ignore[union-attr]
+            assert model.asks[-1].sampling.seed not in (None, 5, 6, 7, 8)
+            client.session = first
+
+    play(tmp_path, scene, made_by=seeded(5))
+
+
+def seeded(seed: int) -> Recipe:
+    """The usual recipe with that seed."""
+    usual = recipe(scorer=None)
+    one = Sampling(seed=seed)
+    return replace(usual, settings=replace(usual.settings, sampling=one, critique_sampling=one))
 
 
 @pytest.mark.parametrize("position", [3, 10**6])

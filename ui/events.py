@@ -13,6 +13,7 @@ from contextlib import suppress
 from core.runs import Live, Runs
 from core.sessions import UnknownSession
 from core.workbench import Workbench
+from ui.sharing import shared
 from ui.views import session_view
 
 BATCH_SECONDS = 0.08
@@ -71,7 +72,7 @@ class Views:
 
     def _make(self, session_id: str, live: Live) -> Parts:
         session = self._bench.store.load(session_id)
-        view = session_view(self._bench, session, live)
+        view = shared(session_view(self._bench, session, live))
         return {name: _json(part) for name, part in view.items()}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +18,10 @@ from core.recipes import LARGEST_SEED, Wishes
 from core.scoring.catalog import SCORERS
 from core.strategies import STRATEGIES
 from ui import widgets
+from ui.naming import strategy_name
 
-STRATEGY_NAMES = {"self_refine": "Draft, critique, revise", "direct": "One draft only (the baseline)"}
+UNSAID = re.compile(r"\{\{\s*instruction or \"([^\"]+)\"\s*\}\}")
+"""What a preset's template says in the place of an instruction that is missing."""
 GATES = (
     ("The score is at least as good", "score"),
     ("The score is better by a margin", "margin"),
@@ -99,14 +102,18 @@ def task_form(models: Models, presets: Mapping[str, Preset]) -> Form:
 
 
 def shown(preset: Preset, name: str) -> dict[str, Any]:
-    return {"visible": any(field.name == name for field in preset.fields), "interactive": True}
+    """How the field of that name looks for this kind of task."""
+    visible = any(field.name == name for field in preset.fields)
+    unsaid = UNSAID.search(preset.text) if name == "instruction" else None
+    hint = {"placeholder": unsaid.group(1)} if unsaid else {}
+    return {"visible": visible, "interactive": True, **hint}
 
 
 def _more() -> tuple[Any, ...]:
     scorers = [("Usual for the task and model", ""), *((f"{n}: {what}", n) for n, what in SCORERS.items())]
     return (
         gr.Dropdown(
-            [(STRATEGY_NAMES[name], name) for name in sorted(STRATEGIES, reverse=True)],
+            [(strategy_name(name), name) for name in sorted(STRATEGIES, reverse=True)],
             value="self_refine",
             label="Strategy",
             interactive=True,

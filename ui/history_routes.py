@@ -15,6 +15,7 @@ from fastapi.responses import JSONResponse
 from core.runs import Runs
 from core.sessions import Store, Summary, UnknownSession
 from core.workbench import Workbench
+from ui.naming import strategy_name
 
 PAGE = 50
 LONGEST_QUERY = 500
@@ -89,7 +90,7 @@ def _view(summary: Summary) -> View:
         "created_at": summary.created_at.isoformat(),
         "changed_at": summary.changed_at.isoformat(),
         "model": summary.model,
-        "strategy": summary.strategy.replace("_", " "),
+        "strategy": strategy_name(summary.strategy),
         "steps": summary.steps,
         "state": _state(summary),
         "why": summary.ending or summary.problem,

@@ -24,13 +24,17 @@ from core.workbench import Workbench
 from ui import models_drawer, navigation, widgets
 from ui.form import Form, shown, task_form, wishes
 
+EXAMPLES = 3
+"""So many of each kind of task are offered on the empty page."""
 ROLES = "(...values) => [...values.slice(0, -1), JSON.stringify(window.redraftRoles?.() ?? {})]"
+TELL_PRESET = "(name) => { window.redraftPreset?.(name); }"
+TELL_MODEL = "(name) => { window.redraftModel?.(name); }"
 PROBLEMS = (BadTask, UnknownModel, UnknownScorer, ModelError, PresetError)
 
 
 def build(bench: Workbench, runs: Runs, models: Models, presets: Mapping[str, Preset]) -> gr.Blocks:
     """The page."""
-    examples = [(preset, task) for preset in presets.values() for task in preset.page_examples][:3]
+    examples = [(preset, task) for preset in presets.values() for task in preset.page_examples[:EXAMPLES]]
     page: gr.Blocks
     with gr.Blocks(title="Redraft", analytics_enabled=False, fill_width=True) as page:
         navigation.bar("Refine")
@@ -41,7 +45,7 @@ def build(bench: Workbench, runs: Runs, models: Models, presets: Mapping[str, Pr
                 start = gr.Button("Start", variant="primary", elem_id="start")
                 drawer = models_drawer.drawer()
             with gr.Column(scale=3, min_width=320):
-                board = widgets.board([_label(task) for _, task in examples])
+                board = widgets.board([(preset.name, _label(task)) for preset, task in examples])
         _wire(_Handlers(bench, runs, models, presets, examples), page, form, start, message, board, drawer)
     return page
 
@@ -64,6 +68,8 @@ def _wire(
     fields = [form.instruction, form.target, form.rounds]
     start.click(handlers.start, form.all(), [board, message], trigger_mode="once", js=ROLES, **quiet)
     drawer.chosen(handlers.chosen, None, form.model, **quiet)
+    form.preset.change(None, form.preset, None, js=TELL_PRESET, **quiet)
+    form.model.change(None, form.model, None, js=TELL_MODEL, **quiet)
     form.preset.input(handlers.fields, form.preset, fields, **quiet)
     board.example(handlers.example, None, [*texts, form.model], **quiet)
     page.load(handlers.load, None, [board, message, *texts, form.model], **quiet)
@@ -115,7 +121,11 @@ class _Handlers:
     def chosen(self, event: gr.EventData) -> Any:
         """Put the model that was chosen in the drawer into the form."""
         name = event._data.get("name") if isinstance(event._data, dict) else None
-        return gr.update(value=str(name), choices=list(self.models.names())) if name else gr.skip()
+        return self._offered(str(name)) if name else gr.skip()
+
+    def _offered(self, name: str) -> Any:
+        """The model field with this model chosen, which is among those offered."""
+        return gr.update(value=name, choices=list(dict.fromkeys((*self.models.names(), name))))
 
     def fields(self, name: str) -> tuple[Any, Any, Any]:
         """Show the fields that this kind of task has."""
@@ -147,9 +157,10 @@ class _Handlers:
 
     def _form_of(self, session: Session) -> tuple[Any, ...]:
         preset = next((p for p in self.presets.values() if p.text == session.recipe.preset), None)
+        model = self._offered(session.recipe.model)
         if preset is None:
-            return (gr.skip(), session.task.input, session.task.instruction, gr.skip(), session.recipe.model)
-        return (*_texts(preset.name, preset, session.task), session.recipe.model)
+            return (gr.skip(), session.task.input, session.task.instruction, gr.skip(), model)
+        return (*_texts(preset.name, preset, session.task), model)
 
 
 def _texts(name: str, preset: Preset, task: Task) -> tuple[Any, ...]:

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.diff import Piece, diff, line_ends_only, visible
+from core.diff import line_ends_only
 from core.domain import Critique, Decision, Draft, Point, Score, Settings, Verdict
 from core.gates import PUTS_IN_PLACE
 from core.history import Attempt, Round, Story
 from core.scoring.catalog import SCORERS
 from core.steps import Ask, Measure, Request, Step
+from ui.marks import pieces
 
 View = dict[str, Any]
 
@@ -74,32 +75,44 @@ class Drawing:
             "single": False,
             "base": self.draft(r.base),
             "replaced": [self.draft(draft) for draft in r.replaced],
-            "critique": _critique(r),
             "attempts": [self._attempt(attempt, r.base) for attempt in r.attempts],
         }
 
     def only(self, draft: Draft | None, name: str, *, single: bool) -> View:
         """A row that has no critique yet, or never will."""
         base = self.draft(draft) if draft else None
-        row = {"number": 1, "name": name, "single": single, "base": base, "replaced": []}
-        return {**row, "critique": None, "attempts": []}
+        return {
+            "number": 1,
+            "name": name,
+            "single": single,
+            "base": base,
+            "replaced": [],
+            "attempts": [],
+        }
 
     def _attempt(self, attempt: Attempt, base: Draft) -> View:
         written = attempt.written
         return {
             "proposed": {
                 **self.draft(attempt.proposed, base),
-                "pieces": _pieces(base.text, attempt.proposed.text),
+                "pieces": pieces(base.text, attempt.proposed.text),
             },
             "remark": LINE_ENDS if line_ends_only(base.text, attempt.proposed.text) else "",
             "verdict": _verdict(attempt.verdict) if attempt.verdict else "",
             "ruling": attempt.decision.ruling if attempt.decision else "",
             "ruled": ruled(attempt.decision) if attempt.decision else "",
-            "written": {**self.draft(written, base), "pieces": _pieces(base.text, written.text)}
+            "written": {**self.draft(written, base), "pieces": pieces(base.text, written.text)}
             if written
             else None,
             "gate": attempt.gate,
+            "position": attempt.position,
         }
+
+    def critique(self, r: Round) -> View | None:
+        """The critique of a round, None where there is none yet; `position` is the step that brought it."""
+        asked = [i for i, step in enumerate(self.steps) if _criticises(step, r.number)]
+        found = _critique(r)
+        return found and {**found, "position": asked[-1] if asked else None}
 
 
 def _verdict(verdict: Verdict) -> str:
@@ -117,6 +130,10 @@ def _measures(step: Step) -> bool:
 
 def _writes(step: Step) -> bool:
     return isinstance(step.request, Ask) and step.request.role in ("draft", "revise")
+
+
+def _criticises(step: Step, number: int) -> bool:
+    return isinstance(step.request, Ask) and (step.request.role, step.request.round) == ("critique", number)
 
 
 def _score(score: Score, before: Draft | None) -> View:
@@ -137,44 +154,6 @@ def _change(new: Score, old: Score | None) -> float | None:
     if old is None or old.condition != new.condition or new.scorer == "generation_logprob":
         return None
     return None if new.value is None or old.value is None else new.value - old.value
-
-
-def _pieces(old: str, new: str) -> list[list[Any]]:
-    """The diff as [kind, number of the change, [[characters, symbol], ...]]; same pieces have number -1."""
-    pieces: list[list[Any]] = []
-    number, before = -1, "same"
-    found = diff(old, new)
-    for place, piece in enumerate(found):
-        if piece.kind != "same" and (before, piece.kind) != ("removed", "added"):
-            number += 1
-        before = piece.kind
-        same = piece.kind == "same"
-        marks = [(piece.text, "")] if same else _marks(piece.text, last=_ends(found[place:]))
-        pieces.append([piece.kind, -1 if same else number, [list(mark) for mark in marks]])
-    return pieces
-
-
-def _ends(pieces: Sequence[Piece]) -> bool:
-    """Whether nothing of its own text follows the first of these pieces."""
-    kind = pieces[0].kind
-    return not any(piece.kind in ("same", kind) for piece in pieces[1:])
-
-
-def _marks(text: str, *, last: bool) -> list[tuple[str, str]]:
-    """What can't be seen in a changed piece, by symbols: all of it where the change is space alone.
-
-    Between other pieces a single space at an edge is an ordinary one.
-    """
-    if not text.strip():
-        return list(visible(text, every_space=True))
-    before, after = "x", "" if last else "x"
-    marks = list(visible(before + text + after))
-    first, first_symbol = marks[0]
-    marks[0] = (first[1:], first_symbol)
-    if after:
-        final, final_symbol = marks[-1]
-        marks[-1] = (final[:-1], final_symbol)
-    return [mark for mark in marks if mark[0]]
 
 
 def ruled(decision: Decision) -> str:
@@ -236,15 +215,19 @@ def point_view(point: Point, *, kept: bool) -> View:
     }
 
 
-def rows(drawing: Drawing, story: Story, waiting: Request | None, *, direct: bool) -> list[View]:
-    """All rounds, the one that is only beginning included."""
+def rows(drawing: Drawing, story: Story, waiting: Request | None, *, direct: bool) -> dict[str, View | None]:
+    """Parts of the view: `row i` and `critique i` of every round, the one that is only beginning included."""
     rounds = list(story.rounds)
     begins = waiting is not None and waiting.round and (not rounds or rounds[-1].number != waiting.round)
     if begins and waiting is not None:
         rounds.append(Round(waiting.round, story.current or Draft("")))
     if not rounds:
-        return [drawing.only(story.first, "Draft" if direct else "Round 1", single=direct)]
-    return [drawing.row(r) for r in rounds]
+        only = drawing.only(story.first, "Draft" if direct else "Round 1", single=direct)
+        return {"row 0": only, "critique 0": None}
+    parts: dict[str, View | None] = {}
+    for i, each in enumerate(rounds):
+        parts |= {f"row {i}": drawing.row(each), f"critique {i}": drawing.critique(each)}
+    return parts
 
 
 def chart(story: Story, scorer: str | None) -> View | None:

@@ -29,16 +29,17 @@ from core.presets import Preset
 from core.runs import Runs
 from core.workbench import Workbench
 from ui import history, refine
-from ui.guard import Guard
+from ui.guard import Guard, refuse_plainly
 from ui.history_routes import history_routes
 from ui.model_routes import model_routes
 from ui.session_routes import session_routes
 
 WEB = Path(__file__).parent.parent / "assets" / "web"
 STYLES = '<link rel="stylesheet" href="/web/style.css"><link rel="stylesheet" href="/web/history.css">'
+THEME = '<script type="module" src="/web/theme.js"></script>'
 MODELS = '<link rel="stylesheet" href="/web/models.css"><script type="module" src="/web/models.js"></script>'
-REFINE = STYLES + MODELS + '<script type="module" src="/web/board.js"></script>'
-HISTORY = STYLES + '<script type="module" src="/web/history.js"></script>'
+REFINE = STYLES + THEME + MODELS + '<script type="module" src="/web/board.js"></script>'
+HISTORY = STYLES + THEME + '<script type="module" src="/web/history.js"></script>'
 
 
 def theme() -> gr.themes.Base:
@@ -75,6 +76,7 @@ def make_app(
 
     app = fastapi.FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     app.add_middleware(Guard, hosts=hosts)
+    refuse_plainly(app)
     app.include_router(session_routes(bench, runs, models, person))
     app.include_router(history_routes(bench, runs))
     app.include_router(model_routes(models))

@@ -7,19 +7,17 @@ server and without a Gradio session. Errors come back as {"error": words} for wh
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
-from fastapi import APIRouter, Request
-from fastapi.exceptions import RequestValidationError
+from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response, StreamingResponse
-from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 
 from core.checks import BadDecision, BadTask
 from core.domain import Budget, Decision, Mode, Point, Recipe, Role, Ruling, Severity
-from core.engine import HistoryMismatch
+from core.engine import Finished, HistoryMismatch, Place
 from core.export import Form, export
 from core.history import tokens_at
 from core.models.catalog import Models, UnknownModel
@@ -47,12 +45,16 @@ REFUSALS = (
 Answer = dict[str, Any]
 LONGEST_POINT = 20_000
 SHOWN_DIGITS = 3
-MOST_WRONG = 5
 EXPORT_TYPES = {
     "json": "application/json",
     "md": "text/markdown; charset=utf-8",
     "html": "application/octet-stream",
+    "txt": "text/plain; charset=utf-8",
 }
+
+
+class NoResult(Exception):
+    """A result was asked for where there is none."""
 
 
 class PointBody(BaseModel):
@@ -88,6 +90,12 @@ class ForkBody(BaseModel):
     position: int = Field(ge=0)
 
 
+class AgainBody(BaseModel):
+    """The step whose reply the model shall write again: the new session begins with all before it."""
+
+    position: int = Field(0, ge=0)
+
+
 class SettingsBody(BaseModel):
     """Settings for the steps to come; what is not named stays as it is, a budget of null has no limit."""
 
@@ -100,30 +108,10 @@ class SettingsBody(BaseModel):
     money: float | None = Field(None, gt=0)
 
 
-class Strict(APIRoute):
-    """A route that says what was wrong with a request without repeating it.
-
-    FastAPI's own answer holds what was sent, and can't be written where that was no text or number.
-    """
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        handle = super().get_route_handler()
-
-        async def strictly(request: Request) -> Response:
-            try:
-                return await handle(request)
-            except RequestValidationError as error:
-                wrong = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
-                detail = "; ".join(wrong[:MOST_WRONG]).encode("utf-8", "replace").decode()
-                return JSONResponse({"detail": detail}, status_code=422)
-
-        return strictly
-
-
 def session_routes(bench: Workbench, runs: Runs, models: Models, person: str) -> APIRouter:
     """The session routes; `person` is who rules on this server."""
     routes = _Routes(bench, runs, models, person, Views(bench, runs))
-    router = APIRouter(prefix="/api/sessions/{session_id}", route_class=Strict)
+    router = APIRouter(prefix="/api/sessions/{session_id}")
     for path, read in (
         ("/events", routes.events),
         ("/export", routes.export),
@@ -161,10 +149,10 @@ class _Routes:
         stream = self.views.stream(session_id)
         return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
-    async def export(self, session_id: str, form: Form) -> Response:
+    async def export(self, session_id: str, form: Form | Literal["txt"]) -> Response:
         try:
             text = await asyncio.to_thread(_exported, self.bench, session_id, form)
-        except UnknownSession as refusal:
+        except (UnknownSession, NoResult) as refusal:
             return JSONResponse({"error": str(refusal)}, status_code=404)
         name = f"attachment; filename=session-{session_id[:8]}.{form}"
         return Response(text, media_type=EXPORT_TYPES[form], headers={"Content-Disposition": name})
@@ -218,8 +206,8 @@ class _Routes:
     async def fork(self, session_id: str, body: ForkBody) -> Answer:
         return await _answer(lambda: {"session": self.bench.store.fork(session_id, body.position)})
 
-    async def again(self, session_id: str) -> Answer:
-        answer = await _answer(lambda: {"session": self.bench.again(session_id)})
+    async def again(self, session_id: str, body: AgainBody) -> Answer:
+        answer = await _answer(lambda: {"session": self.bench.again(session_id, body.position)})
         if "session" in answer:
             self.runs.start(answer["session"])
         return answer
@@ -241,9 +229,18 @@ class _Routes:
         return answer
 
 
-def _exported(bench: Workbench, session_id: str, form: Form) -> str:
+def _exported(bench: Workbench, session_id: str, form: Form | Literal["txt"]) -> str:
     session = bench.store.load(session_id)
-    return export(session, bench.readable_place(session)[0], form)
+    place, _ = bench.readable_place(session)
+    return _result(place) if form == "txt" else export(session, place, form)
+
+
+def _result(place: Place | None) -> str:
+    """The text that the session has come to, and nothing else. Raises NoResult."""
+    draft = place.outcome.draft if isinstance(place, Finished) else None
+    if draft is None:
+        raise NoResult("This session has no result yet: it has not ended, or ended without a draft.")
+    return draft.text
 
 
 def _rounded(logprob: float | None) -> float | None:

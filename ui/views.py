@@ -17,6 +17,7 @@ from core.spending import Spent
 from core.steps import Ask, CritiqueGate, Measure, Request, RevisionGate
 from core.workbench import Workbench, was_stopped
 from ui.rows import LABELS, Drawing, chart, counted, critic_verdict, point_view, rows
+from ui.undoing import undo_words
 
 View = dict[str, Any]
 DOING = {"draft": "Drafting", "critique": "Reading critically", "revise": "Revising", "judge": "Judging"}
@@ -39,14 +40,14 @@ def session_view(bench: Workbench, session: Session, live: Live) -> View:
             "figures": _figures(story.spent, priced=story.spent.priced),
             "warning": _nearly(story.spent, settings.budget),
             "round": waiting.round if waiting is not None else None,
-            "rows": len(drawn),
+            "rows": sum(name.startswith("row ") for name in drawn),
         },
         "settings": _settings(session, priced=story.spent.priced or settings.budget.money is not None),
         "gate": _gate(waiting),
         "notes": list(dict.fromkeys(note for _, note in story.notes)),
         "chart": chart(story, settings.gate_scorer),
         "outcome": _outcome(place.outcome, session) if isinstance(place, Finished) else None,
-        **{f"row {i}": row for i, row in enumerate(drawn)},
+        **drawn,
     }
 
 
@@ -62,7 +63,7 @@ def _head(session: Session, place: Place | None, live: Live, waiting: Request | 
         "position": len(session.steps),
         "passage": live.passage,
         "streaming": waiting.role if live.running and isinstance(waiting, Ask) else None,
-        "undoable": was_stopped(session.steps) or any(s.request.kind.endswith("gate") for s in session.steps),
+        "undo": undo_words(session.steps),
     }
 
 

@@ -17,12 +17,12 @@ MODES = (
 _BOARD = (Path(__file__).parent.parent / "assets" / "web" / "board.html").read_text(encoding="utf-8")
 
 
-def board(examples: Sequence[str]) -> gr.HTML:
-    """The board of one session; its value is {"session": id} or None. Fires `example` with an index."""
-    buttons = "".join(
-        f'<button type="button" class="rd-example" data-index="{i}">{_text(label)}</button>'
-        for i, label in enumerate(examples)
-    )
+def board(examples: Sequence[tuple[str, str]]) -> gr.HTML:
+    """The board of one session; its value is {"session": id} or None. Fires `example` with an index.
+
+    An example is the name of its kind of task and its label; those of the first kind are shown at first.
+    """
+    buttons = "".join(_example(i, *example, shown=examples[0][0]) for i, example in enumerate(examples))
     modes = "".join(f'<option value="{value}">{_text(label)}</option>' for label, value in MODES)
     return gr.HTML(
         None,
@@ -35,6 +35,12 @@ def board(examples: Sequence[str]) -> gr.HTML:
         apply_default_css=False,
         elem_id="board",
     )
+
+
+def _example(index: int, preset: str, label: str, *, shown: str) -> str:
+    hidden = "" if preset == shown else " hidden"
+    data = f'data-index="{index}" data-preset="{_text(preset)}"{hidden}'
+    return f'<button type="button" class="rd-example" {data}>{_text(label)}</button>'
 
 
 def _text(text: str) -> str:

@@ -42,3 +42,12 @@ export const getJson = async (url) => (await fetch(url)).json();
 
 export const postJson = async (url, body) =>
   (await fetch(url, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) })).json();
+
+export const THEME = "__theme";  // Gradio's name for it in an address
+
+// An address of this app; a theme that the address of this page asks for is asked for there too.
+export const address = (path, query = {}) => {
+  const theme = new URL(location).searchParams.get(THEME);
+  const asked = new URLSearchParams({ ...query, ...(theme ? { [THEME]: theme } : {}) }).toString();
+  return asked ? `${path}?${asked}` : path;
+};

@@ -12,6 +12,7 @@ const KEYS = [
   ["u", "undo the last decision (in a new session)"],
   ["d", "how changes are shown: in the text, side by side, not at all"],
   ["h", "token probabilities of the newest text"],
+  ["g", "go to what is happening"],
   ["j / k", "next round, round before"],
   ["t", "to the text box of a new task"],
   ["?", "this sheet"],

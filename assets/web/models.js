@@ -70,6 +70,13 @@ class Drawer {
     return name === "starter" || isLocal(name) || this.listing.endpoints.some((endpoint) => name.startsWith(`${endpoint.name}:`));
   }
 
+  // The form's model was chosen there, or came with a session: the drawer shows the same.
+  follow(name) {
+    if (name === this.chosen || !this.knows(name)) return;
+    choices.set("model", name);
+    this.draw();
+  }
+
   // What was chosen from an endpoint that is gone is chosen no longer.
   settle() {
     this.own = this.own.filter((name) => this.knows(name));
@@ -285,5 +292,8 @@ window.redraftModels = async (element, trigger) => {
   await drawer.refresh();
   // What was chosen in this browser before; a session that is opened brings its own model.
   if (drawer.chosen === chosen && chosen !== "starter" && !new URL(location).searchParams.get("session")) drawer.announce();
+  window.redraftModel = (name) => drawer.follow(name);
+  const inForm = document.querySelector("#model input")?.value;
+  if (inForm && new URL(location).searchParams.get("session")) drawer.follow(inForm);
   root.dataset.ready = "1";
 };

@@ -15,12 +15,14 @@ class RefinePage:
 
     def open(self, path: str = "") -> RefinePage:
         self.page.goto(f"{self.url}{path}")
-        expect(self.page.locator("#start")).to_be_visible()
         # Gradio's scripts have taken over when the board's own script has run.
         self.page.wait_for_function("document.querySelector('.rd-board')?.dataset.ready === '1'")
         return self
 
     def fill(self, text: str, instruction: str = "Make it shorter.", model: str = "fake:tiny-chat") -> None:
+        """Fill the form, which is folded away beside an open session."""
+        if not self.page.locator("#text textarea").is_visible():
+            self.press("Show the task")
         self.page.locator("#text textarea").fill(text)
         self.page.locator("#instruction textarea").fill(instruction)
         self.choose_model(model)
