@@ -209,3 +209,8 @@ def test_a_model_whose_memory_cannot_be_shared_answers_all_the_same(tmp_path: Pa
     mamba = TransformersModel(str(write_model(tmp_path, family="Mamba")), exact=True)
     samplings = [seeded(seed) for seed in range(3)]
     assert together(mamba, samplings) == [alone(mamba, sampling) for sampling in samplings]
+
+
+def test_who_wants_no_alternatives_gets_none(model: TransformersModel) -> None:
+    reply = asyncio.run(model.complete(PROMPT, sampling=Sampling(max_tokens=3, seed=1, top_logprobs=-1)))
+    assert [token.alternatives for token in reply.completions[0].tokens] == [(), (), ()]
