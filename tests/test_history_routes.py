@@ -73,7 +73,8 @@ def test_a_row_tells_what_a_list_wants(bench: Bench) -> None:
         assert answer["more"] is False and row.pop("created_at") < row.pop("changed_at")
         assert row == {
             "id": session_id, "title": HOSTILE, "model": "scripted", "steps": 1,
-            "strategy": "Draft, critique, revise", "state": "open", "why": "", "parent": None, "forked_at": None,
+            "strategy": "Draft, critique, revise", "state": "open", "why": "",
+            "parent": None, "forked_at": None,
         }  # fmt: skip
 
     play(bench, scene)

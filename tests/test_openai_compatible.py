@@ -130,11 +130,17 @@ def test_a_wait_of_an_hour_is_left_to_the_person() -> None:
     assert "asks to wait 3600 seconds" in str(run.failure) and run.waits == []
 
 
-def test_a_server_that_is_not_there_is_tried_again_and_then_named() -> None:
-    run = ask([], base_url="http://127.0.0.1:9/v1", patience=Patience(retries=2))
-    assert run.waits == [1.0, 2.0]
-    assert str(run.failure).startswith("http://127.0.0.1:9/v1 could not be reached")
+def test_a_server_that_is_not_there_is_named_after_two_quick_tries() -> None:
+    run = ask([], base_url="http://127.0.0.1:9/v1")
+    assert run.waits == [0.25, 0.25]
+    assert run.heard[0] == Notice("retrying in 0.25 s, 1 of 2: nothing listens at its address")
+    assert str(run.failure).startswith("http://127.0.0.1:9/v1 could not be reached: nothing listens there")
     assert "Error" not in str(run.failure)
+
+
+def test_an_address_that_has_no_server_is_no_refusal() -> None:
+    run = ask([], base_url="http://nowhere.invalid/v1", patience=Patience(retries=1))
+    assert run.waits == [1.0] and "could not be reached" in str(run.failure)
 
 
 def test_silence_in_mid_stream_ends_in_a_time_out() -> None:

@@ -29,17 +29,28 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Patience:
-    """How often to try again, and how long at most to wait before it: in seconds."""
+    """How often to try again, and how long at most to wait before it: in seconds.
+
+    A refused connection is tried again soon and seldom: a server that isn't there is not busy.
+    """
 
     retries: int = 5
+    refused_retries: int = 2
+    refused_wait: float = 0.25
     first_wait: float = 1.0
     longest_backoff: float = 30.0
     longest_wait: float = 120.0
 
+    def tries(self, fault: Fault) -> int:
+        """How often to try again after this fault."""
+        return min(self.retries, self.refused_retries) if fault.kind == "refused" else self.retries
+
     def wait(self, fault: Fault, failures: int) -> float | None:
         """Seconds to wait after so many failures; None where there is no use in trying again."""
-        if not fault.retryable or failures > self.retries:
+        if not fault.retryable or failures > self.tries(fault):
             return None
+        if fault.kind == "refused":
+            return self.refused_wait
         backoff = min(self.first_wait * 2.0 ** (failures - 1), self.longest_backoff)
         wait = backoff if fault.wait is None else fault.wait
         return wait if wait <= self.longest_wait else None
@@ -185,7 +196,7 @@ class OpenAICompatible:
         if wait is None:
             raise self._error(fault, partial)
         why = self._endpoint.hide(reason(fault))
-        stage.retry(f"retrying in {wait:.3g} s, {failures} of {self._patience.retries}: {why}", why)
+        stage.retry(f"retrying in {wait:.3g} s, {failures} of {self._patience.tries(fault)}: {why}", why)
         await self._sleep(wait)
 
     def _error(self, fault: Fault, partial: str = "") -> ModelError:

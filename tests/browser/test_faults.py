@@ -205,8 +205,8 @@ def test_a_lasting_fault_is_said_in_words_and_continue_goes_on(house: House, nam
         expect(problem).to_contain_text(each)
     assert not house.faulty.queue
     at_rest(tab)
-    expect(tab.board.locator(".rd-doing")).to_contain_text("Continue goes on at this step")
-    tab.press("Continue")
+    expect(tab.board.locator(".rd-doing")).to_contain_text("Retry goes on at this step")
+    tab.press("Retry")
     row = tab.at_critique()
     expect(row.locator(".rd-base .rd-text")).to_contain_text("This is text number")
     expect(problem).to_have_text("")
@@ -250,11 +250,15 @@ def test_a_wait_that_was_asked_for_is_shown_and_can_be_stopped(house: House) -> 
     at_rest(tab)
 
 
-def test_a_refused_connection_is_told_and_heals_when_the_endpoint_is_there(house: House) -> None:
+def test_a_refused_connection_is_told_at_once_and_retry_goes_on(house: House) -> None:
     tab = house.start(model="dead:tiny-chat")
-    expect(tab.board.locator(".rd-notice")).to_contain_text("could not be reached")
+    problem = tab.board.locator(".rd-problem")
+    expect(problem).to_contain_text("could not be reached: nothing listens there", timeout=5_000)
+    at_rest(tab)
     with FaultServer(Chat(answer=by_rule), port=house.dead):
+        tab.press("Retry")
         tab.at_critique()
+    expect(problem).to_have_text("")
 
 
 def test_a_fault_at_the_revision_costs_nothing_that_was_done(house: House) -> None:
@@ -266,7 +270,7 @@ def test_a_fault_at_the_revision_costs_nothing_that_was_done(house: House) -> No
     expect(tab.board.locator(".rd-problem")).to_contain_text("It broke here")
     at_rest(tab)
     tab.page.reload()
-    tab.press("Continue")
+    tab.press("Retry")
     tab.at_revision()
     assert (house.asked("Instruction:"), house.asked("Now be the critic")) == (drafts, critiques)
 

@@ -173,25 +173,6 @@ def test_stop_from_another_tab_ends_the_stream_within_a_second(
     assert endpoint.wait_for(disconnects=gone + 1)
 
 
-def test_an_unreachable_endpoint_is_said_where_the_person_looks_and_can_be_gone_on_with(
-    watched: Watched, tmp_path: Path
-) -> None:
-    with FaultServer([]) as dead:
-        url = dead.url
-    configure(tmp_path, url)
-    server = Server(tmp_path).start()
-    watched.outage = True
-    try:
-        tab = RefinePage(watched.page(), server.url).open()
-        tab.fill("A text that nobody reads.")
-        tab.start()
-        expect(tab.board.locator(".rd-notice")).to_contain_text("retrying in")
-        tab.press("Stop")
-        tab.ended()
-    finally:
-        server.stop()
-
-
 def test_after_kill_9_the_page_recovers_and_typed_text_is_still_there(
     watched: Watched, tmp_path: Path, endpoint: FaultServer
 ) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Literal
 
-Kind = Literal["status", "network", "timeout", "cut", "malformed", "foreign"]
+Kind = Literal["status", "network", "refused", "timeout", "cut", "malformed", "foreign"]
 RETRIED = frozenset({408, 409, 425, 429})
 NOT_RETRIED = frozenset({501, 505})
 CONTEXT = re.compile(
@@ -152,6 +152,7 @@ def reason(fault: Fault) -> str:
     # A library's words for a lost connection ("incomplete chunked read") help nobody who is waiting.
     ours = {
         "network": "the server could not be reached",
+        "refused": "nothing listens at its address",
         "timeout": "the server sent nothing in time",
         "cut": "the connection broke off",
     }
@@ -183,6 +184,10 @@ def explain(fault: Fault, *, where: str, model: str, keyed: bool) -> str:
 def _explain_line(kind: Kind, where: str, said: str) -> str:
     if kind == "network":
         return f"{where} could not be reached{said}. Check that the server runs and the address is right."
+    if kind == "refused":
+        return (
+            f"{where} could not be reached: nothing listens there. Start the server or correct the address."
+        )
     if kind == "timeout":
         return f"{where} sent nothing in time{said}. Try again, or allow more time for this endpoint."
     if kind == "cut":

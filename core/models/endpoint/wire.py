@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote, quote_plus, unquote, urlsplit, urlunsplit
 
-from core.models.endpoint.faults import Failed, Fault, reported
+from core.models.endpoint.faults import Failed, Fault, Kind, reported
 from core.models.protocol import ModelError
 
 if TYPE_CHECKING:
@@ -208,7 +208,17 @@ def faults() -> Iterator[None]:
     except (httpx2.RemoteProtocolError, httpx2.ReadError) as error:
         raise Failed(Fault("cut", _plain(error))) from error
     except (openai.APIConnectionError, httpx2.HTTPError, httpx2.StreamError) as error:
-        raise Failed(Fault("network", _plain(error.__cause__ or error))) from error
+        kind: Kind = "refused" if _refused(error) else "network"
+        raise Failed(Fault(kind, _plain(error.__cause__ or error))) from error
+
+
+def _refused(error: BaseException | None) -> bool:
+    """Whether nothing listened at any of the host's addresses."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(_refused, error.exceptions))
+    if error is None or isinstance(error, ConnectionRefusedError):
+        return error is not None
+    return _refused(error.__cause__ or error.__context__)
 
 
 def _refusal(error: openai.APIStatusError) -> Fault:
