@@ -49,11 +49,12 @@ def test_core_loads_no_heavy_library() -> None:
     ]
     loaded = loaded_by("\n".join(f"import {name}" for name in modules))
     assert not loaded & {"torch", "transformers", "gradio", "sqlalchemy", "openai", "xllamacpp", "fastapi"}
+    assert not loaded & {"scipy", "statsmodels", "evalica"}  # the statistics load scipy with the first figure
 
 
 def test_the_command_line_loads_neither_models_nor_pages() -> None:
-    assert not loaded_by("import app") & {"torch", "transformers", "gradio", "openai", "xllamacpp"}
+    assert not loaded_by("import app") & {"torch", "transformers", "gradio", "openai", "xllamacpp", "scipy"}
 
 
 def test_serving_loads_no_model_library() -> None:
-    assert not loaded_by("import app, ui.server") & {"torch", "transformers", "openai", "xllamacpp"}
+    assert not loaded_by("import app, ui.server") & {"torch", "transformers", "openai", "xllamacpp", "scipy"}

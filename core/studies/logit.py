@@ -87,7 +87,7 @@ class Design:
         """[votes]: the log odds of the first system."""
         worths = np.append(values[: self.systems - 1], 0.0)
         more: Floats = self.more @ values[self.systems - 1 :]
-        return worths[self.first] - worths[self.second] + more
+        return np.asarray(worths[self.first] - worths[self.second] + more)
 
     def summed(self, weights: Floats, group: Ints | None = None, groups: int = 1) -> Floats:
         """[groups, coefficients]: the columns times the votes' weights, summed within groups."""

@@ -24,7 +24,7 @@ FIRST, SECOND, TIE, BOTH_BAD, SKIP = range(5)
 """Outcomes: the pair's first system was preferred, its second, neither, both bad, no answer."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Vote:
     """One answer of one rater. A skip is not a tie: it says nothing about the systems.
 
