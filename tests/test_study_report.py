@@ -266,3 +266,17 @@ def test_rater_rows() -> None:
     first, second = report(votes, QUICK).kept.raters
     assert (first.votes, first.decided, first.left, first.ties, first.skipped) == (3, 2, 2, 1, 1)
     assert (first.seconds, second.seconds) == (2.5, 5.5)
+
+
+def test_exclusions_that_change_the_best_of_several_are_told() -> None:
+    kept = [
+        *ballots("A", "B", "WWL/WLW/WWW"),
+        *ballots("A", "C", "WWL/WWL/WWL"),
+        *ballots("B", "C", "WL/WW/LW"),
+    ]
+    marked = ballots("B", "A", "WWWWWWWWWWWWWWWWWWWWWWWWW", "odd ", excluded=("too fast",))
+    assert "the conclusion differs" in summary(report([*kept, *marked], QUICK))[-1]
+    harmless = ballots("A", "B", "WL", "odd ", excluded=("too fast",))
+    said = summary(report([*kept, *harmless], Rules(draws=0)))
+    assert "the conclusion is the same" in said[-1]
+    assert said[-2] == "The systems' names are still masked."

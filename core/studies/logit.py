@@ -1,7 +1,8 @@
 """Logistic regression on votes: what the side does, and what is left of a preference at equal length.
 
 Knows columns, not pages. Standard errors are those of independent votes, and clustered by rater (sandwich,
-enlarged by raters / (raters - 1), with Student's t).
+enlarged by raters / (raters - 1), with Student's t). Newton's method on sums by system and pair instead of
+statsmodels, which gives the same figures: a million votes need no design matrix, and 70 MB less is installed.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def summary(found: Report) -> tuple[str, ...]:
     for one in figures.preferences if len(found.systems) <= 2 else ():
         sentences += _pair(one, figures)
     sentences += [_side(figures), _agreement(figures), *_retests(figures), *_length(figures)]
-    sentences += [*_strata(found.kept_strata), *_blinding(found), *_exclusions(found)]
+    sentences += [*_strata(found.kept_strata), *_blinding(found), *_masks(found), *_exclusions(found)]
     return tuple(sentence for sentence in sentences if sentence)
 
 
@@ -63,7 +63,7 @@ def _share(one: Preference, share: Share) -> str:
     ahead, behind, wins = _leader(one)
     kept = share.wilson if ahead == one.first else _turned(share.wilson)
     return (
-        f"{wins} of {share.votes} non-tied votes preferred {ahead} to {behind} "
+        f"{wins:,} of {share.votes:,} non-tied votes preferred {ahead} to {behind} "
         f"({_percent(wins / share.votes)}, {_range(kept)} if votes were independent)."
     )
 
@@ -174,7 +174,7 @@ def _side(figures: Figures) -> str:
     found = figures.side_effect
     if isinstance(found, Undefined) or isinstance(found.share, Undefined):
         return ""
-    said = f"{found.left} of {found.decided} non-tied votes went to the left ({_range(found.share)})"
+    said = f"{found.left:,} of {found.decided:,} non-tied votes went to the left ({_range(found.share)})"
     effect = found.effect if isinstance(found.clustered, Undefined) else found.clustered
     if isinstance(effect, Undefined):
         return f"{said}; the effect of the side can't be told: {effect.why}."
@@ -190,7 +190,7 @@ def _agreement(figures: Figures) -> str:
     said = f"Raters of the same pairing agreed in {_percent(found.raw)} of cases"
     if isinstance(found.alpha, Undefined):
         return f"{said}; beyond chance it is undefined: {found.alpha.why}."
-    return f"{said} (Krippendorff's alpha {found.alpha.value:.2f}: 0 is chance, 1 complete)."
+    return f"{said} (Krippendorff's alpha {_two(found.alpha.value)}: 0 is chance, 1 complete)."
 
 
 def _retests(figures: Figures) -> list[str]:
@@ -232,7 +232,27 @@ def _blinding(found: Report) -> list[str]:
         return []
     asked = blind.right + blind.wrong + blind.unsure
     said = f"{blind.right} of {_many(asked, 'rater')} guessed right which was which, {blind.wrong} wrong"
-    return [f"{said} (Bang's index {blind.index.value:.2f}; 0 is as by chance)."]
+    return [f"{said} (Bang's index {_two(blind.index.value)}; 0 is as by chance)."]
+
+
+def _two(value: float) -> str:
+    return f"{round(value, 2) + 0.0:.2f}"  # + 0.0 turns -0.0 into 0.0
+
+
+def _masks(found: Report) -> list[str]:
+    return ["The systems' names are still masked."] if found.masked and found.kept.counts.votes else []
+
+
+def _conclusion(figures: Figures) -> object:
+    """What would have to be the same for a conclusion to stay: who is preferred, or who may be the best."""
+    worths = figures.ranking.davidson
+    if len(figures.ranking.standings) <= 2:
+        return [verdict(one) for one in figures.preferences]
+    if isinstance(worths, Undefined):
+        return worths
+    return {
+        w.system for w in worths.worths if w.rank == 1 or (isinstance(w.ranks, tuple) and w.ranks[0] == 1)
+    }
 
 
 def _exclusions(found: Report) -> list[str]:
@@ -240,8 +260,6 @@ def _exclusions(found: Report) -> list[str]:
     if not left_out:
         return []
     said = f"{_many(left_out, 'vote')} left out by the exclusion rules"
-    before = [verdict(one) for one in found.everything.preferences]
-    after = [verdict(one) for one in found.kept.preferences]
-    if before == after:
+    if _conclusion(found.everything) == _conclusion(found.kept):
         return [f"{said}; with them the conclusion is the same."]
     return [f"{said}; with them the conclusion differs: see the figures of all votes."]
