@@ -6,7 +6,7 @@ core.work's and core.candidates'.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -70,9 +70,9 @@ class Asking:
         return answer.reply
 
     def side_by_side(
-        self, role: Role, number: int, prompts: Sequence[conversation.Prompt], first: int = 0
+        self, role: Role, number: int, prompts: Mapping[int, conversation.Prompt]
     ) -> Verb[tuple[Replied, ...]]:
-        """One answer a prompt, asked at the same time, for the candidates from number `first` on.
+        """One answer a prompt, asked at the same time; the prompts are by the number of their candidate.
 
         As many as the budget has calls for, at least one; else raises Ended. Those that were cut short by a
         person are among them.
@@ -83,19 +83,16 @@ class Asking:
         left = len(prompts) if calls is None else min(len(prompts), calls - self.spent.calls)
         cut = f"{left} of {len(prompts)} candidates were asked for: the budget has no more calls."
         cuts = (cut,) if left < len(prompts) else ()
-        asks = (self._part(role, number, prompt, i, first, cuts) for i, prompt in enumerate(prompts[:left]))
+        asks = []
+        for ahead, (part, prompt) in enumerate(list(prompts.items())[:left]):
+            sampling, notes = self._sampling(self._base(role), ahead), (*prompt.notes, *cuts)
+            asks.append(Ask(role, number, prompt.messages, sampling, notes=notes, part=part))
         answers = yield Fan(tuple(asks))
         assert isinstance(answers, tuple)
         replied = tuple(answer for answer in answers if isinstance(answer, Replied))
         for answer in replied:
             self.spent = self.spent.after(answer)
         return replied
-
-    def _part(
-        self, role: Role, number: int, prompt: conversation.Prompt, i: int, first: int, cuts: tuple[str, ...]
-    ) -> Ask:
-        sampling = self._sampling(self._base(role), i)
-        return Ask(role, number, prompt.messages, sampling, notes=(*prompt.notes, *cuts), part=first + i)
 
     def _base(self, role: Role) -> Sampling:
         return self.settings.critique_sampling if role == "critique" else self.settings.sampling

@@ -6,7 +6,7 @@ each child is revised once more, and ranks by the better of its own score and th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from core import ranking
@@ -24,43 +24,50 @@ def search(work: Work, drafts: Drafts) -> Verb[str]:
     kept = yield from choose(work, drafts, by_score(work, width), keep=width)
     for number in range(1, work.settings.rounds + 1):
         work.stop_when_reached(kept[0])
-        parents = [draft for draft in kept for _ in range(work.settings.children)]
-        born = yield from grow(work, parents, number)
+        parents = (draft for draft in kept for _ in range(work.settings.children))
+        born = yield from grow(work, dict(enumerate(parents)), number)
         if not born:
             raise Ended("the critic says of every draft that it is done")
         if work.settings.lookahead:
             born = yield from _looked_ahead(work, born, number)
         advise = by_score(work, width, ahead=work.settings.lookahead)
-        kept = yield from choose(work, (*kept, *born), advise, number, keep=width)
+        kept = yield from choose(work, (*kept, *born.values()), advise, number, keep=width)
     return "the rounds are used up"
 
 
-def grow(work: Work, parents: Sequence[Draft], number: int) -> Verb[Drafts]:
-    """One scored child a parent; a parent that its critic calls done has none."""
+def grow(work: Work, parents: Mapping[int, Draft], number: int) -> Verb[dict[int, Draft]]:
+    """A scored child a parent, by the child's number; a parent that its critic calls done has none."""
     critiques = yield from _critiques(work, parents, number)
-    # Fewer critiques than parents where the budget had no more calls.
-    living = [(p, c) for p, c in zip(parents, critiques, strict=False) if not c.critique.done]
-    prompts = [_prompt(work, parent, agreed) for parent, agreed in living]
+    prompts = {
+        child: _prompt(work, parents[child], agreed)
+        for child, agreed in critiques.items()
+        if not agreed.critique.done
+    }
     if not prompts:
-        return ()
+        return {}
     answers = yield from work.side_by_side("revise", number, prompts)
     work.stop_when_cut(answers)
     made = [draft_from(each.reply, number, work.task.input, GIVEN_CRITIQUE) for each in answers]
-    new = tuple(child for child in made if child.text.strip())
-    work.seen += new
-    return (yield from work.all_scored(new, number))
+    work.seen += tuple(made)
+    scored = yield from work.all_scored(made, number)
+    # Fewer than were prompted where the budget had no more calls.
+    return {child: draft for child, draft in zip(prompts, scored, strict=False) if draft.text.strip()}
 
 
-def _critiques(work: Work, parents: Sequence[Draft], number: int) -> Verb[list[Agreement]]:
+def _critiques(work: Work, parents: Mapping[int, Draft], number: int) -> Verb[dict[int, Agreement]]:
     feedback = work.settings.feedback
     if feedback == "none":
-        return [NO_CRITIQUE] * len(parents)
+        return dict.fromkeys(parents, NO_CRITIQUE)
     request = work.prompting.critique_request(work.task, feedback=feedback)
-    prompts = [work.prompt(parent.text, chat(("user", request))) for parent in parents]
+    turns = chat(("user", request))
+    prompts = {child: work.prompt(parent.text, turns) for child, parent in parents.items()}
     answers = yield from work.side_by_side("critique", number, prompts)
     work.stop_when_cut(answers)
-    pairs = zip(parents, (each.reply.completions[0].text for each in answers), strict=False)
-    return [Agreement(request, work.prompting.read_critique(work.task, raw, p.text)) for p, raw in pairs]
+    raws = [each.reply.completions[0].text for each in answers]
+    return {
+        child: Agreement(request, work.prompting.read_critique(work.task, raw, parents[child].text))
+        for child, raw in zip(parents, raws, strict=False)
+    }
 
 
 def _prompt(work: Work, parent: Draft, agreed: Agreement) -> Prompt:
@@ -70,20 +77,20 @@ def _prompt(work: Work, parent: Draft, agreed: Agreement) -> Prompt:
     return work.prompt(parent.text, (*agreed.turns(), *chat(("user", request))))
 
 
-def _looked_ahead(work: Work, born: Drafts, number: int) -> Verb[Drafts]:
+def _looked_ahead(work: Work, born: Mapping[int, Draft], number: int) -> Verb[dict[int, Draft]]:
     """The children with what a further revision of each would score."""
-    looked = []
-    for child in born:
-        after = yield from grow(work, [child], number)
-        looked.append(_promising(child, after, work.settings.gate_scorer or ""))
-    return tuple(looked)
+    beyond = max(born) + 1
+    after = yield from grow(work, {beyond + child: draft for child, draft in born.items()}, number)
+    name = work.settings.gate_scorer or ""
+    return {child: _promising(draft, after.get(beyond + child), name) for child, draft in born.items()}
 
 
-def _promising(child: Draft, after: Drafts, name: str) -> Draft:
+def _promising(child: Draft, after: Draft | None, name: str) -> Draft:
     """The child with its look-ahead score: the better of its own and that of its revision."""
     own = child.score(name)
-    values = [value for draft in (child, *after) if (value := draft.value(name)) is not None]
-    if own is None or not values:
+    values = [draft.value(name) for draft in (child, after) if draft is not None]
+    known = [value for value in values if value is not None]
+    if own is None or not known:
         return child
     why = "the better of its own score and that of one more revision"
-    return replace(child, scores=(*child.scores, Score(ranking.LOOKAHEAD, max(values), why, own.condition)))
+    return replace(child, scores=(*child.scores, Score(ranking.LOOKAHEAD, max(known), why, own.condition)))

@@ -29,7 +29,8 @@ def write(work: Work, count: int, before: Drafts = (), note: str = "") -> Verb[D
     if before and work.spent.over(work.settings.budget):
         return before
     asked = Prompt(_with(work.head, note))
-    answers = yield from work.side_by_side("draft", 0, [asked] * count, first=len(before))
+    wanted = range(len(before), len(before) + count)
+    answers = yield from work.side_by_side("draft", 0, dict.fromkeys(wanted, asked))
     made = tuple(draft_from(each.reply, 0, work.task.input, GIVEN_TASK) for each in answers)
     whole = [draft for draft, each in zip(made, answers, strict=True) if not each.stopped_by]
     if work.best is None and whole:
@@ -93,7 +94,7 @@ def synthesise(work: Work, drafts: Sequence[Draft], number: int, note: str = "")
         if draft.text.strip():
             counted[draft.text] = counted.get(draft.text, 0) + 1
     prompt = _fitting(work, list(counted.items()), note)
-    answers = yield from work.side_by_side("synthesise", 0, [prompt], first=number)
+    answers = yield from work.side_by_side("synthesise", 0, {number: prompt})
     work.stop_when_cut(answers)
     made = draft_from(answers[0].reply, 0, work.task.input, GIVEN_CANDIDATES)
     work.seen += (made,)

@@ -8,7 +8,7 @@ from core.conversation import estimate_tokens
 from core.diff import apply_hunks
 from core.domain import Decision, Message, Task
 from core.merging import merge
-from core.steps import CritiqueGate, PickGate, Request, RevisionGate
+from core.steps import CritiqueGate, Gate, PickGate, Request, RevisionGate
 
 MAX_CHARACTERS = 1_000_000
 
@@ -55,7 +55,7 @@ def check_task(task: Task, context_tokens: int | None) -> None:
 
 def check_decision(request: Request, decision: Decision) -> None:
     """Raises BadDecision for a ruling that this request can't be answered with, BadTask for its texts."""
-    if not isinstance(request, CritiqueGate | RevisionGate | PickGate):
+    if not isinstance(request, Gate):
         raise BadDecision("The session is waiting for a model, not for a decision.")
     if decision.text is not None:
         check_text(decision.text, "The text")

@@ -10,8 +10,9 @@ from string import Template
 from typing import Any, Literal
 
 from core.domain import Draft, Outcome
-from core.engine import Finished, Pending, Place
-from core.history import Attempt, Round, Story, tell
+from core.engine import Finished, Place
+from core.history import Attempt, Round, Story, story_of
+from core.pools import Pool
 from core.sessions import Session
 
 Form = Literal["json", "md", "html"]
@@ -19,8 +20,7 @@ Form = Literal["json", "md", "html"]
 
 def export(session: Session, place: Place | None, form: Form) -> str:
     """The session in that form; `place` is None where it can only be read any more."""
-    waiting = place.request if isinstance(place, Pending) else None
-    story = tell(session.steps, waiting, source=session.task.input)
+    story = story_of(session, place)
     outcome = place.outcome if isinstance(place, Finished) else None
     if form == "json":
         return to_json(document(session, place, story))
@@ -100,10 +100,14 @@ Passage = tuple[str, str | None, str]
 def _passages(session: Session, outcome: Outcome | None, story: Story) -> list[Passage]:
     """(heading, text, remark) from the task to the outcome."""
     passages: list[Passage] = [("Task", session.task.input, session.task.instruction or session.task.target)]
-    if story.first is not None:
+    if story.first is not None and not story.pools:
         passages.append(("First draft", story.first.text, _scores(story.first)))
+    for pool in story.pools:
+        passages += [] if pool.final else _pool(pool)
     for each in story.rounds:
         passages += _round(each)
+    for pool in story.pools:
+        passages += [("The choice among all that was seen", None, _choice(pool))] if pool.final else []
     if outcome is not None and outcome.draft is not None:
         passages.append(
             ("Outcome", outcome.draft.text, f"Ended because {outcome.reason}. {outcome.why_best}")
@@ -113,6 +117,30 @@ def _passages(session: Session, outcome: Outcome | None, story: Story) -> list[P
     else:
         passages.append(("Not ended", None, session.problem or "It can be gone on with."))
     return passages
+
+
+def _pool(pool: Pool) -> list[Passage]:
+    name = f"Round {pool.number}: " if pool.number else ""
+    passages: list[Passage] = []
+    for number, each in pool.candidates.items():
+        by = " (written from the others)" if each.made == "synthesis" else ""
+        remark = " ".join(filter(None, [_scores(each.draft), each.critique and f"After: {each.critique}"]))
+        if each.made != "kept":
+            passages.append((f"{name}candidate {number + 1}{by}", each.draft.text, remark))
+    if pool.grouped is not None:
+        votes = (f"{pool.grouped.answers[c[0]]}: {len(c)}" for c in pool.grouped.classes)
+        passages.append((f"{name}votes", "\n".join(votes), ""))
+    passages.append((f"{name}choice", pool.written.text if pool.written else None, _choice(pool)))
+    return passages
+
+
+def _choice(pool: Pool) -> str:
+    reason = pool.choice.reason if pool.choice else "Nothing is chosen yet."
+    decision = pool.decision
+    if decision is None:
+        return reason
+    which = ", ".join(str(number + 1) for number in decision.picks)
+    return f"{reason} {decision.ruling} {which} by {decision.by}. {decision.note}".strip()
 
 
 def _round(each: Round) -> list[Passage]:

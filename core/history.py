@@ -9,18 +9,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from core.domain import Critique, Decision, Draft, Token, Verdict
-from core.drafts import GIVEN_CRITIQUE, GIVEN_TASK, by_hand, draft_from
+from core.drafts import GIVEN_CANDIDATES, GIVEN_CRITIQUE, GIVEN_TASK, by_hand, draft_from
+from core.engine import Pending, Place
 from core.fences import text_of
 from core.gates import PUTS_IN_PLACE
 from core.models.protocol import Reply
 from core.models.tokens import tokens_of_part
+from core.pools import Pool
+from core.sessions import Session
 from core.spending import Spent
 from core.steps import (
     Answer,
     Ask,
     CritiqueGate,
+    Group,
+    Grouped,
     Measure,
     Measured,
+    PickGate,
     Replied,
     Request,
     RevisionGate,
@@ -71,7 +77,8 @@ class Round:
 class Story:
     """A session as a person reads it. `notes` are (step, text) pairs that a person should know.
 
-    `current` is the draft that stands after all that happened.
+    `current` is the draft that stands after all that happened. `pools` are the choices among candidates;
+    the first candidate is then the first draft: what one generation alone would have given.
     """
 
     first: Draft | None
@@ -79,11 +86,14 @@ class Story:
     rounds: tuple[Round, ...]
     spent: Spent
     notes: tuple[tuple[int, str], ...]
+    pools: tuple[Pool, ...] = ()
 
 
 @dataclass
 class _Fold:
     source: str
+    strategy: str = "self_refine"
+    pools: list[Pool] = field(default_factory=list)
     first: Draft | None = None
     current: Draft | None = None
     rounds: list[Round] = field(default_factory=list)
@@ -93,7 +103,9 @@ class _Fold:
     def see(self, position: int, request: Request, answer: Answer | None) -> None:
         if answer is not None:
             self.spent = self.spent.after(answer)
-        if isinstance(request, Ask) and isinstance(answer, Replied):
+        if self._among_candidates(request):
+            self._pooled(position, request, answer)
+        elif isinstance(request, Ask) and isinstance(answer, Replied):
             self._reply(position, request, answer.reply)
         elif isinstance(request, Measure) and isinstance(answer, Measured):
             self._scores(answer)
@@ -101,6 +113,56 @@ class _Fold:
             self._critique_gate(position, request, answer)
         elif isinstance(request, RevisionGate):
             self._revision_gate(position, request, answer)
+
+    # -- candidates -----------------------------------------------------------------------
+
+    def _among_candidates(self, request: Request) -> bool:
+        if self.strategy in ("direct", "self_refine"):
+            return False
+        if isinstance(request, Ask):
+            return request.role in ("draft", "synthesise") or self.strategy == "beam"
+        if isinstance(request, Measure):
+            return not self.rounds or self.pools[-1].final
+        return isinstance(request, Group | PickGate)
+
+    def _pool(self, number: int, *, final: bool = False) -> Pool:
+        """The pool that is open, or a new one."""
+        if not self.pools or not self.pools[-1].open:
+            self.pools.append(Pool(number, final=final))
+        return self.pools[-1]
+
+    def _pooled(self, position: int, request: Request, answer: Answer | None) -> None:
+        if isinstance(request, Ask):
+            self.pools[-1] = self._candidate(position, request, answer, self._pool(request.round))
+        elif isinstance(request, PickGate):
+            decision = answer.decision if isinstance(answer, Ruled) else None
+            pool = self._pool(request.round, final=bool(self.pools))
+            self.pools[-1] = pool.at_gate(request, position, decision)
+        elif isinstance(request, Measure) and isinstance(answer, Measured):
+            self.pools[-1] = self.pools[-1].measured(request, answer)
+        elif isinstance(request, Group) and isinstance(answer, Grouped):
+            self.pools[-1] = replace(self._pool(request.round), grouped=answer)
+        self._stand(self.pools[-1])
+
+    def _candidate(self, position: int, ask: Ask, answer: Answer | None, pool: Pool) -> Pool:
+        if not isinstance(answer, Replied):
+            return replace(pool, asked=(*pool.asked, ask.part))
+        reply = answer.reply
+        self.notes += [(position, note) for note in (*ask.notes, *reply.notes)]
+        if ask.role == "critique":
+            return pool.with_critique(ask.part, reply.completions[0].text)
+        condition, made = _MADE[ask.role]
+        draft = draft_from(reply, ask.round, self.source, condition)
+        return pool.with_reply(ask.part, draft, position, made)
+
+    def _stand(self, pool: Pool) -> None:
+        """What the candidates leave standing: the first of them, until one is chosen."""
+        if len(self.pools) == 1 and 0 in pool.candidates:
+            self.first = self.current = pool.candidates[0].draft
+        if pool.chosen:
+            self.current = pool.chosen[0]
+
+    # -- rounds ---------------------------------------------------------------------------
 
     def _reply(self, position: int, ask: Ask, reply: Reply) -> None:
         self.notes += [(position, note) for note in (*ask.notes, *reply.notes)]
@@ -169,19 +231,30 @@ class _Fold:
             self.current = attempt.settled
 
 
+_MADE = {
+    "draft": (GIVEN_TASK, "draft"),
+    "synthesise": (GIVEN_CANDIDATES, "synthesis"),
+    "revise": (GIVEN_CRITIQUE, "child"),
+}
+
+
+def story_of(session: Session, place: Place | None) -> Story:
+    """The session as a person reads it; `place` is where it stands, None where it can only be read."""
+    waiting = place.open if isinstance(place, Pending) else ()
+    return tell(session.steps, waiting, source=session.task.input, strategy=session.recipe.strategy)
+
+
 def tell(
-    steps: Sequence[Step],
-    waiting: Request | None,
-    *,
-    source: str,
+    steps: Sequence[Step], waiting: Sequence[Request], *, source: str, strategy: str = "self_refine"
 ) -> Story:
-    """The story of the steps and of the request that is being waited for; `source` is the task's input."""
-    fold = _Fold(source)
+    """The story of the steps and of what is being waited for; `source` is the task's input."""
+    fold = _Fold(source, strategy)
     for position, step in enumerate(steps):
         fold.see(position, step.request, step.answer)
-    if waiting is not None:
-        fold.see(len(steps), waiting, None)
-    return Story(fold.first, fold.current, tuple(fold.rounds), fold.spent, tuple(fold.notes))
+    for request in waiting:
+        fold.see(len(steps), request, None)
+    rounds, notes = tuple(fold.rounds), tuple(fold.notes)
+    return Story(fold.first, fold.current, rounds, fold.spent, notes, tuple(fold.pools))
 
 
 def tokens_at(steps: Sequence[Step], position: int, source: str) -> tuple[Token, ...]:

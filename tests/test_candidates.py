@@ -260,7 +260,7 @@ def test_beam_ends_when_every_critic_is_done() -> None:
 
 def test_a_look_ahead_ranks_a_child_by_what_becomes_of_it() -> None:
     settings = replace(SCORED, candidates=1, width=1, children=2, rounds=1, lookahead=True)
-    replies = ["a", "p", "p", "c", "d", "p", "c2", "p", "d2"]
+    replies = ["a", "p", "p", "c", "d", "p", "p", "c2", "d2"]
     script = Script(replies, {"a": 1, "c": 3, "d": 2, "c2": 0, "d2": 9})
     outcome = run("beam", script, settings)
     kept = picks(script)[1]

@@ -39,11 +39,11 @@ def session(
 
 
 def markdown(of: Session, outcome: Outcome | None) -> str:
-    return to_markdown(of, outcome, tell(of.steps, None, source=of.task.input))
+    return to_markdown(of, outcome, tell(of.steps, (), source=of.task.input))
 
 
 def page(of: Session, outcome: Outcome | None) -> str:
-    return to_html(of, outcome, tell(of.steps, None, source=of.task.input))
+    return to_html(of, outcome, tell(of.steps, (), source=of.task.input))
 
 
 def headings(text: str) -> list[str]:
@@ -53,7 +53,7 @@ def headings(text: str) -> list[str]:
 def test_the_document_holds_all_that_is_kept() -> None:
     kept, outcome = session([by("accept"), by("accept")])
     kept = replace(kept, parent=("OTHER", 3), problem="")
-    made = document(kept, Finished(len(kept.steps), outcome), tell(kept.steps, None, source=""))
+    made = document(kept, Finished(len(kept.steps), outcome), tell(kept.steps, (), source=""))
     read = json.loads(to_json(made))
     assert (read["session"], read["parent"], read["mode"]) == ("ID", ["OTHER", 3], "ask")
     assert read["created_at"] == "2026-01-02T03:04:00+00:00"
@@ -66,7 +66,7 @@ def test_the_document_holds_all_that_is_kept() -> None:
 
 def test_a_session_that_has_not_ended_has_no_outcome() -> None:
     kept, _ = session([by("accept"), by("accept")])
-    made = document(kept, None, tell(kept.steps[:2], None, source=""))
+    made = document(kept, None, tell(kept.steps[:2], (), source=""))
     assert made["outcome"] is None
     assert headings(markdown(kept, None))[-1] == "Not ended"
     assert "out of reach" in markdown(replace(kept, problem="out of reach"), None)
@@ -170,6 +170,6 @@ def test_a_page_of_an_unended_session_is_made_from_any_beginning() -> None:
     for count in range(len(kept.steps)):
         steps: tuple[Step, ...] = kept.steps[:count]
         part = replace(kept, steps=steps)
-        story = tell(steps, kept.steps[count].request, source="")
+        story = tell(steps, (kept.steps[count].request,), source="")
         assert "Not ended" in to_html(part, None, story)
         assert "## Not ended" in to_markdown(part, None, story)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.domain import Decision, Point, Settings, Token
-from core.engine import Finished, Pending, advance
+from core.engine import Pending, replay
 from core.history import Story, tell, tokens_at
 from core.steps import CritiqueGate, Measure, Measured, Replied, RevisionGate, Step
 from core.strategies import direct, self_refine
@@ -25,13 +25,8 @@ def steps_of(script: Script, settings: Settings = SETTINGS) -> list[Step]:
 
 def told(steps: list[Step], settings: Settings = SETTINGS) -> Story:
     """The story of these steps and of the request that follows them."""
-    moves = self_refine(TASK, PlainWords(), settings)
-    place = advance(moves, 0, None)
-    for step in steps:
-        assert isinstance(place, Pending) and place.request == step.request
-        place = advance(moves, place.position + 1, step.answer)
-    waiting = None if isinstance(place, Finished) else place.request
-    return tell(steps, waiting, source=TASK.input)
+    place = replay(self_refine(TASK, PlainWords(), settings), steps)
+    return tell(steps, place.open if isinstance(place, Pending) else (), source=TASK.input)
 
 
 def by(ruling: str, **more: object) -> Decision:
@@ -64,7 +59,7 @@ def test_a_whole_session() -> None:
 
 def test_the_draft_of_a_direct_session_is_scored() -> None:
     _, steps = drive(direct(TASK, PlainWords(), SETTINGS), Script(["a"], {"a": 3.0}).answer)
-    story = tell(steps, None, source="")
+    story = tell(steps, (), source="")
     assert story.first is not None and story.first.value("s") == 3.0 and story.rounds == ()
 
 
@@ -191,7 +186,7 @@ def test_without_feedback_a_round_is_its_revision() -> None:
 def test_costs_and_notes_are_gathered_with_their_steps() -> None:
     asked = replace(ask(), notes=("left out",))
     answer = Replied(replace(reply("a"), notes=("retried",)), money=25.0)
-    story = tell([Step(ask(), Replied(reply("x"), money=15.0)), Step(asked, answer)], None, source="")
+    story = tell([Step(ask(), Replied(reply("x"), money=15.0)), Step(asked, answer)], (), source="")
     assert story.notes == ((1, "left out"), (1, "retried"))
     assert (story.spent.calls, story.spent.prompt_tokens, story.spent.completion_tokens) == (2, 20, 10)
     assert story.spent.money == pytest.approx(40.0)

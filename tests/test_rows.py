@@ -20,7 +20,7 @@ def drawn(tmp_path: Path, old: str, new: str) -> View:
     session_id = bench.new("auto", recipe(rounds=1, scorer=None))
     advance(bench, session_id)
     session = bench.store.load(session_id)
-    story = tell(session.steps, None, source=session.task.input)
+    story = tell(session.steps, (), source=session.task.input)
     drawing = Drawing(Settings(), session.steps, token_steps(session.steps, session.task.input))
     row = rows(drawing, story, None, direct=False)["row 0"]
     assert row is not None

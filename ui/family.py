@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core.engine import Finished
-from core.history import Story, tell
+from core.history import Story, story_of
 from core.sessions import Session
 from core.workbench import Workbench
 
@@ -50,7 +50,7 @@ def _best_score(session: Session) -> float | None:
     scorer = session.recipe.settings.gate_scorer
     if scorer is None:
         return None
-    story = tell(session.steps, None, source=session.task.input)
+    story = story_of(session, None)
     values = [draft.value(scorer) for draft in _stood(story)]
     return max((value for value in values if value is not None), default=None)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.domain import Budget, Outcome
 from core.engine import Finished, Pending, Place
-from core.history import tell, token_steps
+from core.history import story_of, token_steps
 from core.runs import Live
 from core.sessions import Session
 from core.spending import Spent
@@ -30,7 +30,7 @@ def session_view(bench: Workbench, session: Session, live: Live) -> View:
     place, problem = bench.readable_place(session)
     waiting = place.request if isinstance(place, Pending) else None
     settings = session.recipe.settings
-    story = tell(session.steps, waiting, source=session.task.input)
+    story = story_of(session, place)
     drawing = Drawing(settings, session.steps, token_steps(session.steps, session.task.input))
     drawn = rows(drawing, story, waiting, direct=session.recipe.strategy == "direct")
     return {
@@ -109,10 +109,13 @@ def _activity(session: Session, request: Request, live: Live) -> str:
     if isinstance(request, RevisionGate):
         return "Waiting for you: accept the revision?"
     if not live.running:
-        return "Not running. Continue goes on at this step"
+        button = "Retry" if live.problem or session.problem else "Continue"
+        return f"Not running. {button} goes on at this step"
     if isinstance(request, Measure):
         return f"Scoring ({', '.join(LABELS.get(name, name) for name in request.scorers)})"
-    return f"{DOING[request.role]} with {session.recipe.model_for(request.role)}"
+    if isinstance(request, Ask):
+        return f"{DOING.get(request.role, request.role)} with {session.recipe.model_for(request.role)}"
+    return "Working"
 
 
 def _figures(spent: Spent, *, priced: bool) -> str:

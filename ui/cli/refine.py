@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from core.checks import BadDecision, BadTask
@@ -15,7 +16,7 @@ from core.models.protocol import Delta, ModelError, Notice
 from core.recipes import Wishes, make_recipe
 from core.running import Began, Event, Stop
 from core.sessions import StaleStep
-from core.steps import Ask, CritiqueGate, Gate, Measure, RevisionGate
+from core.steps import Ask, CritiqueGate, Gate, Measure, PickGate
 from ui.cli.common import DONE, FAILED, Tools, print_session, say
 
 
@@ -53,13 +54,16 @@ async def _new_session(tools: Tools, args: argparse.Namespace) -> str:
         _text(args.text),
         instruction=args.instruction,
         target=args.target or preset.target,
-        reference=args.reference,
+        reference=_text(args.reference),
     )
     try:
         capabilities = await tools.models.open(args.model).capabilities()
     except ModelError as error:
         raise BadTask(str(error)) from error
     recipe = make_recipe(preset, args.model, capabilities, _wishes(args), task)
+    recipe = replace(recipe, models=tuple(args.role))
+    for name in (*dict(recipe.models).values(), *recipe.judges):
+        tools.models.open(name)
     mode: Mode = "ask" if args.gate == "human" else "auto"
     return tools.bench.start(task, recipe, mode)
 
@@ -78,10 +82,21 @@ def _text(text: str | None) -> str:
 
 
 def _wishes(args: argparse.Namespace) -> Wishes:
+    named = tuple(name for name in args.scorer if name != "none")
     return Wishes(
         strategy=args.strategy,
         rounds=args.rounds,
-        scorer=args.scorer,
+        scorer="none" if args.scorer and not named else None,
+        scorers=named,
+        gate_scorer=args.gate_scorer,
+        verifier=args.verifier,
+        judges=tuple(args.judge),
+        judge_samples=args.judge_samples,
+        candidates=args.candidates,
+        width=args.width,
+        children=args.children,
+        lookahead=args.lookahead,
+        audit=args.audit,
         gate="score" if args.gate == "human" else args.gate,
         margin=args.margin,
         target_score=args.target_score,
@@ -101,7 +116,7 @@ async def _run_to_end(tools: Tools, session_id: str, *, quiet: bool) -> Place:
     watch = _watcher(quiet)
     while True:
         place = await tools.bench.advance(session_id, watch, Stop())
-        if isinstance(place, Finished) or not isinstance(place.request, CritiqueGate | RevisionGate):
+        if isinstance(place, Finished) or not isinstance(place.request, Gate):
             return place
         decision = await asyncio.to_thread(_ask_person, place.request, tools.person)
         if decision is None:
@@ -113,15 +128,22 @@ async def _run_to_end(tools: Tools, session_id: str, *, quiet: bool) -> Place:
 
 
 def _watcher(quiet: bool) -> Callable[[Event], None]:
+    """Tells what happens; of texts that are written side by side only the first is shown as it streams."""
+    shown = 0
+
     def watch(event: Event) -> None:
+        nonlocal shown
         if isinstance(event, Notice):
             say(event.text)
         elif quiet:
             return
-        elif isinstance(event, Delta):
+        elif isinstance(event, Delta) and event.index == shown:
             print(event.text, end="", file=sys.stderr, flush=True)
         elif isinstance(event, Began) and isinstance(event.request, Ask):
-            say(f"\n--- {event.request.role}, round {event.request.round}")
+            ask = event.request
+            shown = ask.part if ask.role == "synthesise" else 0
+            which = f" {ask.part + 1}" if ask.part else ""
+            say(f"\n--- {ask.role}{which}, round {ask.round}")
         elif isinstance(event, Began) and isinstance(event.request, Measure):
             say(f"\n--- scoring: {', '.join(event.request.scorers)}")
 
@@ -138,14 +160,29 @@ def _ask_person(gate: Gate, person: str) -> Decision | None:
         for number, point in enumerate(gate.critique.points, 1):
             say(f"{number}. {point.quote} {point.problem} {point.action}")
         return _ask("[a]ccept the critique, [n]ew critique, [s]top? ", "ans", person)
+    if isinstance(gate, PickGate):
+        return _ask_pick(gate, person)
     say(f"\n--- the gate: {gate.verdict.reason}")
     return _ask("[a]ccept, [r]eject, [e]dit, [n]ew revision with a note, [s]top? ", "arens", person)
+
+
+def _ask_pick(gate: PickGate, person: str) -> Decision | None:
+    """A choice among candidates: a number, or what else can be done."""
+    for number, draft in enumerate(gate.candidates, 1):
+        scores = ", ".join(f"{s.scorer} {s.value:.4g}" for s in draft.scores if s.value is not None)
+        say(f"\n--- candidate {number} ({', '.join(filter(None, [scores, *draft.flags]))})\n{draft.text}")
+    say(f"\n--- the policy: {gate.reason}")
+    return _ask("[p]ick, write one from [t]hese, [e]dit, [n]ew ones with a note, [s]top? ", "ptens", person)
 
 
 def _ask(question: str, letters: str, person: str) -> Decision | None:
     try:
         while (letter := _read(question)[:1].lower()) not in letters or not letter:
             say(f"Answer one of: {', '.join(letters)}")
+        if letter in "pt":
+            numbers = _read("Which numbers? ").replace(",", " ").split()
+            picks = tuple(int(number) - 1 for number in numbers if number.isdecimal())
+            return Decision("pick" if letter == "p" else "synthesise", person, picks=picks)
         if letter == "e":
             return Decision("edit", person, text=_read("Your text (one line): "))
         note = _read("What should be different? ") if letter == "n" else ""
