@@ -3,6 +3,7 @@
 import { button } from "./dom.js";
 
 const SCROLL_KEYS = ["PageUp", "PageDown", "Home", "End", "ArrowUp", "ArrowDown", " "];
+const LOW = 0.75;  // a step that begins lower than this in the window is brought up
 const HAND = 400;  // milliseconds within which a scroll is taken to come from the person's last movement
 
 export class Follow {
@@ -27,13 +28,18 @@ export class Follow {
     if (!head) return null;
     const seen = (node) => (node && node.offsetParent !== null ? node : null);
     if (head.state === "ended") return seen(this.board.part("outcome"));
-    const cell = [...root.querySelectorAll(".rd-stream, .rd-gate:not(:empty)")].map((node) => node.closest(".rd-cell")).filter(seen).pop();
-    return cell || (head.state === "running" ? seen(root.querySelector(".rd-round:last-child")) : null);
+    if (head.state === "paused") return seen(this.board.part("problem"));
+    const last = (selector) => [...root.querySelectorAll(selector)].filter(seen).pop();
+    const gate = last(".rd-gate:not(:empty)");
+    // A revision is read before it is ruled on.
+    if (gate) return gate.closest(".rd-revision")?.querySelector(".rd-attempt:last-child") || gate;
+    return last(".rd-stream") || seen(root.querySelector(`[data-cell="${head.streaming}"]`)?.closest(".rd-cell").querySelector("h3"));
   }
 
-  inView(node) {
+  // `low` is how far down it may begin, as a share of the window.
+  inView(node, low = 0.9) {
     const box = node.getBoundingClientRect();
-    return box.top < innerHeight - 80 && box.bottom > 80;
+    return box.top < innerHeight * low && box.bottom > 80;
   }
 
   scrolled() {
@@ -44,7 +50,7 @@ export class Follow {
   // After the board was drawn: a step that begins out of sight is brought into sight.
   step() {
     const { place } = this;
-    if (place && place !== this.last && this.along && !this.inView(place) && !this.busyElsewhere(place)) place.scrollIntoView({ block: "start" });
+    if (place && place !== this.last && this.along && !this.inView(place, LOW) && !this.busyElsewhere(place)) place.scrollIntoView({ block: "start" });
     this.last = place;
     this.show();
   }
@@ -58,6 +64,7 @@ export class Follow {
 
   show() {
     const { place } = this;
+    this.jump.textContent = this.board.head?.state === "ended" ? "Jump to the outcome" : "Jump to what is happening";
     this.jump.hidden = !place || this.inView(place);
   }
 
