@@ -63,6 +63,21 @@ def test_davidson_on_two_items() -> None:
     assert float(np.exp(found.log_nu)) == pytest.approx(1)
 
 
+def test_side_effect_clustered_by_rater() -> None:
+    """With A and B equal on either side the sandwich is that of a share, on the log odds scale."""
+    votes = [
+        Vote(f"r{rater}", f"i{n}", left, right, "left" if n < won else "right")
+        for rater, won in enumerate((9, 8, 5, 2))
+        for left, right in (("A", "B"), ("B", "A"))
+        for n in range(10)
+    ]
+    found = side_effect(tabulate(votes))
+    assert isinstance(found, SideEffect)
+    assert isinstance(found.clustered, Estimate)
+    assert found.clustered.value == pytest.approx(math.log(0.6 / 0.4))
+    assert found.clustered.se == pytest.approx(0.136931 / 0.24 * math.sqrt(4 / 3), abs=5e-6)
+
+
 def test_side_effect() -> None:
     votes = [
         Vote(f"r{n}", f"i{n}", "A", "B", "left" if n < 30 else "right")

@@ -194,6 +194,13 @@ def test_retests_gold_and_skips_stand_apart() -> None:
     assert (found.retests.same, found.retests.asked) == (3, 4)
 
 
+def test_retests_are_held_against_their_own_first_showing() -> None:
+    first = ballots("A", "B", "WL/LT/TW")
+    again = [dataclasses.replace(vote, retest=1) for vote in reversed(ballots("A", "B", "WL/LT/WW"))]
+    found = report([*again, *first], QUICK).kept.retests
+    assert (found.same, found.asked) == (5, 6)
+
+
 def test_strength_makes_an_ordinal_agreement() -> None:
     strong = [
         dataclasses.replace(v, strength=1 + n % 2) for n, v in enumerate(ballots("A", "B", "WWLT/WLLT/WWLL"))
@@ -207,6 +214,7 @@ def test_both_bad_is_a_tie_or_no_vote_as_the_rules_say() -> None:
     tied, dropped = (report(votes, Rules(draws=10, both_bad=how)).kept for how in ("tie", "dropped"))
     assert isinstance(tied.preferences[0].half, Share) and isinstance(dropped.preferences[0].half, Share)
     assert (tied.preferences[0].half.votes, dropped.preferences[0].half.votes) == (8, 5)
+    assert (tied.preferences[0].half.value, dropped.preferences[0].half.value) == (4.5 / 8, 3 / 5)
 
 
 def test_fragility() -> None:
@@ -237,6 +245,11 @@ def test_the_summary_does_not_overclaim() -> None:
     assert said[2].endswith("which includes one half: no preference is shown.")
     assert any("p = 0.057" in sentence for sentence in said)
     assert any("that none is shown does not mean that there is none" in sentence for sentence in said)
+    turned = summary(report(ballots("Y", "X", "/".join(parts)), QUICK, names={"X": "Z", "Y": "A"}))
+    assert "preferred A to Z (60.0 %, 95 % interval 50.2 to 69.1 %" in turned[1]
+    second = summary(report(ballots("Z", "A", "/".join(parts)), QUICK))
+    assert "preferred Z to A (60.0 %, 95 % interval 50.2 to 69.1 %" in second[1]
+    assert second[2] == said[2]
     shown = summary(report(simulated(30, 40, 0.8, 0.0), QUICK))
     assert shown[2].endswith("which lies above one half: a preference for X is shown.")
 
