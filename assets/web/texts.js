@@ -102,7 +102,7 @@ const heat = (session, source, found, text) => {
     const numbers = found.logprobs.slice(group.first, group.last + 1).map(percent).join(" × ");
     const line = [el("b", {}, JSON.stringify(group.text)), ` ${numbers}`];
     told.replaceChildren(...line);
-    if (!cache.has(index)) cache.set(index, (await getJson(`/api/sessions/${session}/tokens/${group.last}?step=${source.step}`)).alternatives || []);
+    if (!cache.has(index)) cache.set(index, (await getJson(`/api/sessions/${session}/tokens/${group.last}?step=${source.step}&which=${source.which}`)).alternatives || []);
     const others = cache.get(index);
     if (told.firstChild !== line[0] || !others.length) return;
     told.append(el("span", { class: "rd-others" }, " instead of ", others.map(([text, logprob]) => el("span", { class: "rd-other" }, `${JSON.stringify(text)} ${percent(logprob)}`))));
@@ -128,7 +128,7 @@ const heatSwitch = (session, draft, shown) => {
     shown.hidden = false;
     if (wasOn) return;
     pressed.setAttribute("aria-pressed", "true");
-    const found = await getJson(`/api/sessions/${session}/tokens?step=${source.step}`)
+    const found = await getJson(`/api/sessions/${session}/tokens?step=${source.step}&which=${source.which}`)
       .catch(() => ({ error: "The probabilities could not be fetched. Reload the page and try again." }));
     if (pressed.getAttribute("aria-pressed") !== "true") return;
     place.replaceChildren(...(found.error ? [el("p", {}, found.error)] : heat(session, source, found, draft.text)));
