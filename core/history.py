@@ -257,22 +257,28 @@ def tell(
     return Story(fold.first, fold.current, rounds, fold.spent, notes, tuple(fold.pools))
 
 
-def tokens_at(steps: Sequence[Step], position: int, source: str) -> tuple[Token, ...]:
-    """The tokens of the text that step `position` brought or measured, joining to exactly it, or ()."""
+def tokens_at(steps: Sequence[Step], position: int, source: str, which: int = 0) -> tuple[Token, ...]:
+    """The tokens of the text that step `position` brought or measured, joining to exactly it, or ().
+
+    Of several texts that were measured together it is number `which`.
+    """
     answer = steps[position].answer
     if isinstance(answer, Measured):
-        return next((score.tokens for score in answer.scores[0] if score.tokens), ())
+        scores = answer.scores[which] if 0 <= which < len(answer.scores) else ()
+        return next((score.tokens for score in scores if score.tokens), ())
     if not isinstance(answer, Replied):
         return ()
     completion = answer.reply.completions[0]
     return tokens_of_part(completion.tokens, text_of(completion.text, source))
 
 
-def token_steps(steps: Sequence[Step], source: str) -> dict[str, tuple[int, ...]]:
-    """For each text that tokens with probabilities are known of, the steps that hold them."""
-    found: dict[str, tuple[int, ...]] = {}
-    for position in range(len(steps)):
-        text = "".join(token.text for token in tokens_at(steps, position, source))
-        if text:
-            found[text] = (*found.get(text, ()), position)
+def token_steps(steps: Sequence[Step], source: str) -> dict[str, tuple[tuple[int, int], ...]]:
+    """For each text that tokens with probabilities are known of, where: (step, number of the text in it)."""
+    found: dict[str, tuple[tuple[int, int], ...]] = {}
+    for position, step in enumerate(steps):
+        count = len(step.answer.scores) if isinstance(step.answer, Measured) else 1
+        for which in range(count):
+            text = "".join(token.text for token in tokens_at(steps, position, source, which))
+            if text:
+                found[text] = (*found.get(text, ()), (position, which))
     return found

@@ -10,7 +10,7 @@ import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
 
-from core.runs import Live, Runs
+from core.runs import Live, Passage, Runs
 from core.sessions import UnknownSession
 from core.workbench import Workbench
 from ui.sharing import shared
@@ -77,10 +77,11 @@ class Views:
 
 
 class _Seen:
-    """What one page has been sent."""
+    """What one page has been sent; `sent` is of each streaming text, by part, its number and how much."""
 
     def __init__(self) -> None:
-        self.version, self.passage, self.sent, self.notice = -1, -1, 0, ""
+        self.version, self.notice = -1, ""
+        self.sent: dict[int, tuple[int, int]] = {}
         self.parts: Parts = {}
 
     def changed(self, parts: Parts) -> str:
@@ -90,28 +91,43 @@ class _Seen:
         return f"event: view\ndata: {{{','.join(new)}}}\n\n"
 
     def news(self, live: Live) -> list[str]:
-        """Events for the text and notice that are new since the last call."""
-        news = []
-        if live.passage != self.passage:
-            self.passage, self.sent, self.notice = live.passage, 0, ""
-        if len(live.text) > self.sent:
-            # By far the most events: they go without a name, which would double what a short one costs.
-            news.append(f"data: {_json([live.passage, self.sent, live.text[self.sent :]])}\n\n")
-            self.sent = len(live.text)
+        """Events for the texts and the notice that are new since the last call."""
+        news = [
+            self._more(part, passage) for part, passage in live.texts.items() if self._owed(part, passage)
+        ]
+        self.sent = {part: sent for part, sent in self.sent.items() if part in live.texts}
         if live.notice != self.notice:
             self.notice = live.notice
             news.append(_event("notice", {"text": live.notice}))
         return news
 
+    def _so_far(self, part: int, passage: Passage) -> int:
+        number, sent = self.sent.get(part, (-1, 0))
+        return sent if number == passage.number else 0
+
+    def _owed(self, part: int, passage: Passage) -> bool:
+        return len(passage.text) > self._so_far(part, passage)
+
+    def _more(self, part: int, passage: Passage) -> str:
+        """By far the most events: they go without a name, which would double what a short one costs."""
+        start = self._so_far(part, passage)
+        self.sent[part] = (passage.number, len(passage.text))
+        told = [passage.number, start, passage.text[start:], *([part] if part else [])]
+        return f"data: {_json(told)}\n\n"
+
+    def awaits_first_words(self, live: Live) -> bool:
+        """Whether no text that streams now has been begun on this page."""
+        return not any(self._so_far(part, passage) for part, passage in live.texts.items())
+
 
 async def _gather(seen: _Seen, live: Live) -> None:
     """Let changes come together for a moment; the first words of a text are not kept waiting."""
-    if seen.sent and seen.passage == live.passage:
+    if not seen.awaits_first_words(live):
         await asyncio.sleep(BATCH_SECONDS)
         return
     with suppress(TimeoutError):
         async with asyncio.timeout(BATCH_SECONDS):
-            while not live.text:
+            while not any(passage.text for passage in live.texts.values()):
                 await live.next_change().wait()
 
 

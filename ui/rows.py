@@ -36,6 +36,9 @@ RULINGS = {
     "hunks": "Accepted in part",
     "retry": "Asked again",
     "stop": "Stopped",
+    "pick": "Picked",
+    "merge": "Put together of several",
+    "synthesise": "One text to be written from them: asked for",
 }
 
 
@@ -45,7 +48,7 @@ class Drawing:
 
     settings: Settings
     steps: Sequence[Step]
-    tokens: Mapping[str, tuple[int, ...]]
+    tokens: Mapping[str, tuple[tuple[int, int], ...]]
 
     def draft(self, draft: Draft, before: Draft | None = None) -> View:
         """A draft with its marks; scores change against `before`."""
@@ -54,14 +57,14 @@ class Drawing:
             "by": draft.by,
             "flags": [FLAG_WORDS.get(flag, flag) for flag in draft.flags],
             "scores": [_score(score, before) for score in draft.scores],
-            "heat": [{"step": s, "label": self._source(s)} for s in self._token_steps(draft)],
+            "heat": [{"step": s, "which": w, "label": self._source(s)} for s, w in self._tokens_of(draft)],
         }
 
-    def _token_steps(self, draft: Draft) -> list[int]:
-        """The steps that hold this draft's tokens; only a model's text has any from its writing."""
+    def _tokens_of(self, draft: Draft) -> list[tuple[int, int]]:
+        """Where this draft's tokens are; only a model's text has any from its writing."""
         by_model = draft.by == "model"
         found = self.tokens.get(draft.text, ())
-        return [s for s in found if _measures(self.steps[s]) or (by_model and _writes(self.steps[s]))]
+        return [(s, w) for s, w in found if _measures(self.steps[s]) or (by_model and _writes(self.steps[s]))]
 
     def _source(self, step: int) -> str:
         measured = isinstance(self.steps[step].request, Measure)
@@ -129,7 +132,7 @@ def _measures(step: Step) -> bool:
 
 
 def _writes(step: Step) -> bool:
-    return isinstance(step.request, Ask) and step.request.role in ("draft", "revise")
+    return isinstance(step.request, Ask) and step.request.role in ("draft", "revise", "synthesise")
 
 
 def _criticises(step: Step, number: int) -> bool:
@@ -218,9 +221,13 @@ def point_view(point: Point, *, kept: bool) -> View:
 def rows(drawing: Drawing, story: Story, waiting: Request | None, *, direct: bool) -> dict[str, View | None]:
     """Parts of the view: `row i` and `critique i` of every round, the one that is only beginning included."""
     rounds = list(story.rounds)
-    begins = waiting is not None and waiting.round and (not rounds or rounds[-1].number != waiting.round)
+    among_candidates = bool(story.pools) and story.pools[-1].open
+    new = waiting is not None and waiting.round and (not rounds or rounds[-1].number != waiting.round)
+    begins = new and not among_candidates
     if begins and waiting is not None:
         rounds.append(Round(waiting.round, story.current or Draft("")))
+    if not rounds and story.pools:
+        return {}
     if not rounds:
         only = drawing.only(story.first, "Draft" if direct else "Round 1", single=direct)
         return {"row 0": only, "critique 0": None}
@@ -234,7 +241,14 @@ def chart(story: Story, scorer: str | None) -> View | None:
     """The gate's score by round: each text's value, and whether it stood."""
     if scorer is None or story.first is None:
         return None
-    points = [{"round": 0, "value": story.first.value(scorer), "kept": True}]
+    points = [] if story.pools else [{"round": 0, "value": story.first.value(scorer), "kept": True}]
+    for pool in story.pools:
+        stood = {draft.text for draft in pool.chosen}
+        points += [
+            {"round": pool.number, "value": each.draft.value(scorer), "kept": each.draft.text in stood}
+            for each in pool.candidates.values()
+            if not pool.final
+        ]
     for r in story.rounds:
         if r.replaced:
             points.append({"round": r.number - 1, "value": r.base.value(scorer), "kept": True})

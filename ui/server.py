@@ -29,6 +29,7 @@ from core.presets import Preset
 from core.runs import Runs
 from core.workbench import Workbench
 from ui import history, refine
+from ui.candidate_routes import candidate_routes
 from ui.guard import Guard, refuse_plainly
 from ui.history_routes import history_routes
 from ui.model_routes import model_routes
@@ -78,6 +79,7 @@ def make_app(
     app.add_middleware(Guard, hosts=hosts)
     refuse_plainly(app)
     app.include_router(session_routes(bench, runs, models, person))
+    app.include_router(candidate_routes(bench, runs, person))
     app.include_router(history_routes(bench, runs))
     app.include_router(model_routes(models))
     app.mount("/web", StaticFiles(directory=WEB))

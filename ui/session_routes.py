@@ -76,6 +76,8 @@ class DecisionBody(BaseModel):
     note: str = ""
     points: list[PointBody] | None = Field(None, max_length=200)
     hunks: list[int] = Field([], max_length=100_000)
+    picks: list[int] = Field([], max_length=64)
+    merged: list[tuple[int, int]] = Field([], max_length=10_000)
 
 
 class ModeBody(BaseModel):
@@ -158,22 +160,22 @@ class _Routes:
         return Response(text, media_type=EXPORT_TYPES[form], headers={"Content-Disposition": name})
 
     async def family(self, session_id: str) -> Answer:
-        return await _answer(lambda: {"sessions": family_view(self.bench, session_id)})
+        return await answered(lambda: {"sessions": family_view(self.bench, session_id)})
 
-    async def tokens(self, session_id: str, step: int) -> Answer:
+    async def tokens(self, session_id: str, step: int, which: int = 0) -> Answer:
         def read() -> Answer:
-            found = _tokens(self.bench, session_id, step)
+            found = _tokens(self.bench, session_id, step, which)
             return {"lengths": [len(t.text) for t in found], "logprobs": [_rounded(t.logprob) for t in found]}
 
-        return await _answer(read)
+        return await answered(read)
 
-    async def alternatives(self, session_id: str, step: int, index: int) -> Answer:
+    async def alternatives(self, session_id: str, step: int, index: int, which: int = 0) -> Answer:
         def read() -> Answer:
-            found = _tokens(self.bench, session_id, step)
+            found = _tokens(self.bench, session_id, step, which)
             wanted = found[index].alternatives if 0 <= index < len(found) else ()
             return {"alternatives": [[a.text, a.logprob] for a in wanted]}
 
-        return await _answer(read)
+        return await answered(read)
 
     # -- deciding ---------------------------------------------------------------------------
 
@@ -199,21 +201,21 @@ class _Routes:
                 self.models.open(name)
             self.bench.change(session_id, lambda recipe: _altered(recipe, body))
 
-        answer = await _answer(change)
+        answer = await answered(change)
         self.runs.refresh(session_id)
         return answer
 
     async def fork(self, session_id: str, body: ForkBody) -> Answer:
-        return await _answer(lambda: {"session": self.bench.store.fork(session_id, body.position)})
+        return await answered(lambda: {"session": self.bench.store.fork(session_id, body.position)})
 
     async def again(self, session_id: str, body: AgainBody) -> Answer:
-        answer = await _answer(lambda: {"session": self.bench.again(session_id, body.position)})
+        answer = await answered(lambda: {"session": self.bench.again(session_id, body.position)})
         if "session" in answer:
             self.runs.start(answer["session"])
         return answer
 
     async def undo(self, session_id: str) -> Answer:
-        return await _answer(lambda: {"session": self.bench.undo(session_id)})
+        return await answered(lambda: {"session": self.bench.undo(session_id)})
 
     async def _then_run(self, session_id: str, work: Callable[[], object]) -> Answer:
         """Do the work, then let the session run on; a refusal shows every page the truth again."""
@@ -221,7 +223,7 @@ class _Routes:
         def done() -> None:
             work()
 
-        answer = await _answer(done)
+        answer = await answered(done)
         if "error" in answer:
             self.runs.refresh(session_id)
         else:
@@ -248,12 +250,13 @@ def _rounded(logprob: float | None) -> float | None:
     return None if logprob is None else round(logprob, SHOWN_DIGITS)
 
 
-def _tokens(bench: Workbench, session_id: str, step: int) -> Any:
+def _tokens(bench: Workbench, session_id: str, step: int, which: int) -> Any:
     session = bench.store.load(session_id)
-    return tokens_at(session.steps, step, session.task.input) if 0 <= step < len(session.steps) else ()
+    known = 0 <= step < len(session.steps)
+    return tokens_at(session.steps, step, session.task.input, which) if known else ()
 
 
-async def _answer(work: Callable[[], Any]) -> dict[str, Any]:
+async def answered(work: Callable[[], Any]) -> dict[str, Any]:
     """What the work gives, or the words of its refusal."""
     try:
         return await asyncio.to_thread(work) or {}
@@ -264,7 +267,16 @@ async def _answer(work: Callable[[], Any]) -> dict[str, Any]:
 def _decision(body: DecisionBody, person: str) -> Decision:
     points = None if body.points is None else tuple(_point(point, person) for point in body.points)
     note = body.note.strip()
-    return Decision(body.ruling, person, text=body.text, points=points, note=note, hunks=tuple(body.hunks))
+    return Decision(
+        body.ruling,
+        person,
+        text=body.text,
+        points=points,
+        note=note,
+        hunks=tuple(body.hunks),
+        picks=tuple(body.picks),
+        merged=tuple(body.merged),
+    )
 
 
 def _point(body: PointBody, person: str) -> Point:

@@ -9,7 +9,11 @@ from core.steps import Ruled, Step
 from core.workbench import was_stopped
 from ui.rows import ruled
 
-WHERE = {"critique gate": "the points of round {}", "revision gate": "the revision of round {}"}
+WHERE = {
+    "critique gate": "the points of round {}",
+    "revision gate": "the revision of round {}",
+    "pick gate": "the candidates",
+}
 KEPT = "This session stays as it is."
 
 

@@ -14,13 +14,20 @@ from core.history import story_of, token_steps
 from core.runs import Live
 from core.sessions import Session
 from core.spending import Spent
-from core.steps import Ask, CritiqueGate, Measure, Request, RevisionGate
+from core.steps import Ask, CritiqueGate, Gate, Group, Measure, PickGate, Request, RevisionGate
 from core.workbench import Workbench, was_stopped
+from ui.pools import pool_parts
 from ui.rows import LABELS, Drawing, chart, counted, critic_verdict, point_view, rows
 from ui.undoing import undo_words
 
 View = dict[str, Any]
-DOING = {"draft": "Drafting", "critique": "Reading critically", "revise": "Revising", "judge": "Judging"}
+DOING = {
+    "draft": "Drafting",
+    "critique": "Reading critically",
+    "revise": "Revising",
+    "judge": "Checking the points",
+    "synthesise": "Writing one from all",
+}
 NEARLY = 0.8
 """From this share of a budget on, the page warns."""
 
@@ -41,6 +48,8 @@ def session_view(bench: Workbench, session: Session, live: Live) -> View:
             "warning": _nearly(story.spent, settings.budget),
             "round": waiting.round if waiting is not None else None,
             "rows": sum(name.startswith("row ") for name in drawn),
+            "pools": len(story.pools),
+            "pooled": bool(story.pools) and story.pools[-1].open,
         },
         "settings": _settings(session, priced=story.spent.priced or settings.budget.money is not None),
         "gate": _gate(waiting),
@@ -48,6 +57,7 @@ def session_view(bench: Workbench, session: Session, live: Live) -> View:
         "chart": chart(story, settings.gate_scorer),
         "outcome": _outcome(place.outcome, session) if isinstance(place, Finished) else None,
         **drawn,
+        **pool_parts(drawing, story, session.recipe.strategy),
     }
 
 
@@ -61,7 +71,7 @@ def _head(session: Session, place: Place | None, live: Live, waiting: Request | 
         "doing": _doing(session, place, live),
         "running_seconds": round(time.monotonic() - live.began, 1) if live.doing else 0,
         "position": len(session.steps),
-        "passage": live.passage,
+        "passages": {str(part): passage.number for part, passage in live.texts.items()},
         "streaming": waiting.role if live.running and isinstance(waiting, Ask) else None,
         "undo": undo_words(session.steps),
     }
@@ -89,7 +99,7 @@ def _state(place: Place | None, live: Live) -> str:
     if live.running:
         return "running"
     if isinstance(place, Pending):
-        return "paused" if isinstance(place.request, Ask | Measure) else "waiting"
+        return "waiting" if isinstance(place.request, Gate) else "paused"
     return "unreadable"
 
 
@@ -98,24 +108,43 @@ def _doing(session: Session, place: Place | None, live: Live) -> str:
         return f"Ended: {place.outcome.reason}."
     if place is None:
         return "This session can be read but not continued."
-    rounds = session.recipe.settings.rounds
-    where = f"round {place.request.round} of {rounds}" if place.request.round else "first draft"
-    return f"{_activity(session, place.request, live)} · {where}"
+    where = _where(place.request, session.recipe.settings.rounds)
+    return f"{_activity(session, place, live)} · {where}"
 
 
-def _activity(session: Session, request: Request, live: Live) -> str:
+def _where(request: Request, rounds: int) -> str:
+    if request.round > rounds:
+        return "the last look at everything"
+    if request.round:
+        return f"round {request.round} of {rounds}"
+    many = isinstance(request, PickGate | Group) or (
+        isinstance(request, Ask) and request.role == "synthesise"
+    )
+    return "candidates" if many else "first draft"
+
+
+def _activity(session: Session, place: Pending, live: Live) -> str:
+    request = place.request
     if isinstance(request, CritiqueGate):
         return "Waiting for you: which points shall the revision follow?"
     if isinstance(request, RevisionGate):
         return "Waiting for you: accept the revision?"
+    if isinstance(request, PickGate):
+        return "Waiting for you: which candidate goes on?"
     if not live.running:
         button = "Retry" if live.problem or session.problem else "Continue"
         return f"Not running. {button} goes on at this step"
     if isinstance(request, Measure):
         return f"Scoring ({', '.join(LABELS.get(name, name) for name in request.scorers)})"
-    if isinstance(request, Ask):
-        return f"{DOING.get(request.role, request.role)} with {session.recipe.model_for(request.role)}"
-    return "Working"
+    return _asking(session, place, request) if isinstance(request, Ask) else "Comparing the answers"
+
+
+def _asking(session: Session, place: Pending, ask: Ask) -> str:
+    what, model = DOING.get(ask.role, ask.role), session.recipe.model_for(ask.role)
+    if place.fan is None or len(place.fan.asks) == 1:
+        return f"{what} with {model}"
+    asked, left = len(place.fan.asks), len(place.open)
+    return f"{what}: {asked} side by side with {model}, {asked - left} done"
 
 
 def _figures(spent: Spent, *, priced: bool) -> str:

@@ -8,7 +8,9 @@ import { begin, focusForm, forgetTyped, keepTyped, showExamples, showForm } from
 import { listen, shortcutSheet } from "./keys.js";
 import { drawFamily, outcomePanel, sessionLink, settingsForm, settingsOf } from "./panels.js";
 import { Parts } from "./parts.js";
+import { drawPools } from "./pools.js";
 import { clampEarlier, drawRounds } from "./rounds.js";
+import { Streams } from "./streams.js";
 import { Typed } from "./typed.js";
 
 const DIFFS = ["inline", "side", "clean"];
@@ -19,9 +21,7 @@ class Board {
     this.root = root;
     this.session = null;
     this.parts = new Parts();
-    this.passage = -1;
-    this.received = 0;
-    this.streamed = "";
+    this.streams = new Streams(this);
     this.typed = new Typed(this);
     this.followed = new Follow(this, signal);
     const on = (name, event, act) => this.part(name).addEventListener(event, act);
@@ -51,7 +51,8 @@ class Board {
     this.session = session;
     this.parts = new Parts();
     if (this.events) this.events.close();
-    this.part("rounds").replaceChildren();
+    for (const name of ["pools", "rounds", "final"]) this.part(name).replaceChildren();
+    this.streams = new Streams(this);
     this.part("unsent").replaceChildren();
     this.say("");
     this.root.dataset.state = session ? "loading" : "empty";
@@ -69,7 +70,7 @@ class Board {
     const events = (this.events = new EventSource(this.url("events")));
     const hear = (kind, act) => events.addEventListener(kind, (e) => act(JSON.parse(e.data)));
     hear("view", (parts) => { this.part("connection").textContent = ""; this.show(parts); });
-    hear("message", (passage) => this.hear(...passage));
+    hear("message", (passage) => this.streams.hear(...passage));
     hear("notice", ({ text }) => { this.part("notice").textContent = text; });
     hear("gone", ({ text }) => { events.close(); this.root.dataset.state = "gone"; this.say(text); });
     events.onerror = () => {
@@ -148,10 +149,10 @@ class Board {
     redraw(this.part("notes"), this.parts.notes, (notes) => notes.map((note) => el("li", {}, note)));
     redraw(this.part("chart-box"), this.parts.chart, scoreChart);
     redraw(this.part("settings-form"), this.parts.settings, settingsForm);
+    drawPools(this);
     drawRounds(this);
     redraw(this.part("outcome"), this.parts.outcome, (outcome) => outcome && outcomePanel(this, outcome));
-    if (head.passage !== this.passage) this.hear(head.passage, 0, "");
-    else this.drawStream();
+    this.streams.expect(head.passages);
     if (this.part("versions").open && changed.outcome) drawFamily(this);
     this.tick();
     if (before !== head.position) this.typed.offer(before, this.sending);
@@ -159,36 +160,11 @@ class Board {
     this.followed.step();
   }
 
-  // Text counts in characters, not in JavaScript's halves of them.
-  hear(passage, from, text) {
-    if (from === 0) { this.passage = passage; this.streamed = ""; this.received = 0; }
-    if (passage !== this.passage || from !== this.received) return;
-    this.streamed += text;
-    this.received += [...text].length;
-    this.drawStream();
-  }
-
   tick() {
     if (!this.head) return;
     const running = this.head.state === "running" ? Math.round((Date.now() - this.begun) / 1000) : 0;
     this.part("doing").textContent = this.head.doing;
     this.part("clock").textContent = running >= 2 ? `${running} s` : "";
-  }
-
-  drawStream() {
-    const role = this.head && this.head.state === "running" ? this.head.streaming : null;
-    for (const box of this.root.querySelectorAll(".rd-stream")) if (!role || box.dataset.for !== role) box.remove();
-    if (!role) return;
-    let box = this.root.querySelector(".rd-stream");
-    if (!box) {
-      const cell = this.root.querySelector(`[data-cell="${role}"]`);
-      if (!cell) return;
-      box = cell.appendChild(el("div", { class: "rd-text rd-stream", "data-for": role }, ""));
-      box.append(document.createTextNode(""));
-    }
-    const node = box.firstChild;
-    if (this.streamed.startsWith(node.data)) node.appendData(this.streamed.slice(node.data.length));
-    else node.data = this.streamed;
   }
 
   showDiffs(choice) {

@@ -5,7 +5,7 @@ import { merged } from "./texts.js";
 const SEVERITIES = [["major", "major"], ["minor", "minor"], ["unstated", "not weighed"]];
 
 // A text box in a panel below the buttons; what is typed is kept until it is sent.
-const typing = (board, panel, { label, value, key, send, act, rows = 6 }) => {
+export const typing = (board, panel, { label, value, key, send, act, rows = 6 }) => {
   const area = el("textarea", { rows, "aria-label": label, oninput: () => board.typed.save({ [key]: area.value }) });
   area.value = board.typed.saved()[key] ?? value;
   if (board.typed.saved()[key] !== undefined) board.typed.here();

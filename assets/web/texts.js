@@ -5,7 +5,7 @@ const marked = (marks) => marks.map(([characters, symbol]) =>
   symbol ? el("span", { class: "rd-mark", "data-symbol": symbol }, characters) : characters);
 
 // Pieces are [kind, number of the change, marks]. A change that can be accepted by itself gets a box.
-const difference = (pieces, hunks) => {
+export const difference = (pieces, hunks) => {
   const box = el("div", { class: "rd-text rd-diff", dir: "auto" });
   let change = null, group = null;
   for (const [kind, index, marks] of pieces) {
