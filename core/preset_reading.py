@@ -20,6 +20,7 @@ _KEYS = ("name", "title", "description", "caution", "parse", "stop", "scorer", "
          "page_examples")  # fmt: skip
 _NEEDED = ("name", "title", "fields", "templates")
 _TEMPLATES = ("system", "draft", "critique", "revise", "revise_again", "kept")
+MOST_EXAMPLES = 50
 _Choice = TypeVar("_Choice", bound=str)
 
 
@@ -53,7 +54,7 @@ def load_preset(text: str, source: str = "preset") -> Preset:
         rubric=_rubric(found["rubric"]) if "rubric" in found else None,
         rounds=found["rounds"].number(1, 20) if "rounds" in found else 3,
         history=_one_of(found, "history", get_args(HistoryRule), "full"),
-        examples=each(found.get("examples"), lambda entry: _example(entry, templates.draft, labels)),
+        examples=_examples(found.get("examples"), templates.draft, labels),
         page_examples=each(found.get("page_examples"), _page_example),
         **_limits(found.get("max_tokens")),
     )
@@ -130,6 +131,12 @@ def _page_example(entry: Entry) -> Task:
 def _limits(entry: Entry | None) -> dict[str, int]:
     found = entry.mapping(("draft", "critique")) if entry else {}
     return {f"{name}_max_tokens": limit.number(1, 100_000) for name, limit in found.items()}
+
+
+def _examples(entry: Entry | None, draft: str, labels: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    if entry and len(entry.items()) > MOST_EXAMPLES:
+        entry.fail(f'"examples" holds more than {MOST_EXAMPLES}. Leave some out: every request repeats them.')
+    return each(entry, lambda one: _example(one, draft, labels))
 
 
 def _example(entry: Entry, draft: str, labels: tuple[str, ...]) -> tuple[str, str]:

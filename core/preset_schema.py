@@ -11,12 +11,23 @@ from dataclasses import dataclass
 from typing import NoReturn, TypeVar
 
 import yaml
+from yaml.composer import ComposerError
 
 LARGEST = 200_000
 """Characters of the longest preset file that is read."""
 
 _NAMES = {"str": "text", "int": "a whole number", "map": "a mapping (key: value)", "seq": "a list (- ...)"}
 _T = TypeVar("_T")
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads no alias: a few lines of them could stand for gigabytes."""
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise ComposerError(None, None, "alias", mark)
+        return super().compose_node(parent, index)
 
 
 class PresetError(ValueError):
@@ -139,6 +150,8 @@ def _problem(error: yaml.YAMLError) -> str:
     problem = str(getattr(error, "problem", None) or getattr(error, "reason", None) or "it can't be read")
     if "\\t" in problem:
         return "a tab is used to indent. Indent with spaces."
+    if problem == "alias":
+        return "an alias (*name) stands here. Write out what it stands for."
     if "another document" in problem:
         return "a second document begins here (---). Keep one preset to a file."
     return f"this is not valid YAML ({problem}). Check indentation, quotes and colons here and just above."
@@ -159,7 +172,7 @@ def read_entry(text: str, source: str) -> Entry:
         raise PresetError(source, None, problem)
     plain = text.removeprefix("\ufeff")
     try:
-        node = yaml.compose(plain, Loader=yaml.SafeLoader)
+        node = yaml.compose(plain, Loader=_Loader)
     except yaml.YAMLError as error:
         raise PresetError(source, _line(error, plain), _problem(error)) from None
     except RecursionError:

@@ -13,6 +13,7 @@ import jinja2
 from jinja2 import meta, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from core.preset_bounds import TooMuch, bounded, check_bounds, few, filled
 from core.preset_schema import PresetError, Text
 
 USUAL = {
@@ -104,13 +105,13 @@ def last_turns(conversation: str, count: int) -> str:
     return "\n".join(lines[places[-count] :]) if len(places) > count > 0 else conversation.strip()
 
 
-_JINJA.filters["last_turns"] = last_turns
+_JINJA.filters.update(last_turns=last_turns, few=few)
 
 
 def fill(template: str, values: Mapping[str, object], source: str, line: int | None = None) -> str:
     """The template with the values put in. Raises PresetError where it can't take them."""
     try:
-        return _compiled(template).render(values)
+        return filled(_compiled(template), dict(values))
     except _FAILURES as error:
         problem = f"a template can't be filled in: {error}. Correct the template."
         raise PresetError(source, line, problem) from None
@@ -119,17 +120,22 @@ def fill(template: str, values: Mapping[str, object], source: str, line: int | N
 @lru_cache(maxsize=256)
 def _compiled(template: str) -> jinja2.Template:
     """A template compiled once: compiling takes longer than everything else that a request needs."""
-    return _JINJA.from_string(template)
+    return _JINJA.from_string(bounded(_JINJA.parse(template), _JINJA))
 
 
 def checked(name: str, template: Text, source: str) -> str:
     """The template's text when it can be rendered. Raises PresetError with the line in the file."""
     try:
         tree = _JINJA.parse(template.value)
+        check_bounds(tree)
         _JINJA.from_string(template.value)
     except jinja2.TemplateSyntaxError as error:
         line = template.line + (error.lineno or 1) - 1
         raise PresetError(source, line, f"Jinja2 can't read this template: {error.message}.") from None
+    except TooMuch as error:
+        raise PresetError(source, template.line + error.line - 1, str(error)) from None
+    except RecursionError:
+        raise PresetError(source, template.line, "this template is nested too deeply.") from None
     _check_names(name, tree, template, source)
     _try(name, template, source)
     return template.value

@@ -89,7 +89,7 @@ def test_a_mistake_is_told_with_file_line_and_remedy(old: str, new: str, at: str
         ("just text", "must be a mapping"),
         ("[" * 5_000, "nested too deeply"),
         ("x" * 300_000, "300,000 characters"),
-        ("a: &a [x]\nname: *a", 'no key "a"'),
+        ("a: &a [x]\nname: *a", "line 2: an alias"),
     ],
 )
 def test_what_is_no_preset_at_all(text: str, words: str) -> None:
