@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gradio as gr
 
-PAGES = (("Refine", "/"), ("History", "/history/"))
+PAGES = (("Refine", "/"), ("Candidates", "/candidates/"), ("History", "/history/"))
 
 
 def bar(here: str) -> gr.HTML:

@@ -22,7 +22,8 @@ from core.scoring.catalog import UnknownScorer
 from core.sessions import Session, UnknownSession
 from core.workbench import Workbench
 from ui import models_drawer, navigation, widgets
-from ui.form import Form, shown, task_form, wishes
+from ui.form import Form, has_candidates, shown, task_form, wishes
+from ui.guidance import cautions
 
 EXAMPLES = 3
 """So many of each kind of task are offered on the empty page."""
@@ -32,21 +33,32 @@ TELL_MODEL = "(name) => { window.redraftModel?.(name); }"
 PROBLEMS = (BadTask, UnknownModel, UnknownScorer, ModelError, PresetError)
 
 
-def build(bench: Workbench, runs: Runs, models: Models, presets: Mapping[str, Preset]) -> gr.Blocks:
-    """The page."""
+def build(
+    bench: Workbench,
+    runs: Runs,
+    models: Models,
+    presets: Mapping[str, Preset],
+    *,
+    name: str = "Refine",
+    strategy: str = "self_refine",
+) -> gr.Blocks:
+    """The page; with another strategy to begin with it is the page of candidates."""
     examples = [(preset, task) for preset in presets.values() for task in preset.page_examples[:EXAMPLES]]
     page: gr.Blocks
     with gr.Blocks(title="Redraft", analytics_enabled=False, fill_width=True) as page:
-        navigation.bar("Refine")
+        navigation.bar(name)
         with gr.Row(elem_id="refine"):
             with gr.Column(scale=1, min_width=300, elem_id="task"):
-                form = task_form(models, presets)
+                form = task_form(models, presets, strategy)
+                caution = widgets.caution()
                 message = widgets.form_message()
                 start = gr.Button("Start", variant="primary", elem_id="start")
                 drawer = models_drawer.drawer()
             with gr.Column(scale=3, min_width=320):
                 board = widgets.board([(preset.name, _label(task)) for preset, task in examples])
-        _wire(_Handlers(bench, runs, models, presets, examples), page, form, start, message, board, drawer)
+        handlers = _Handlers(bench, runs, models, presets, examples)
+        _wire(handlers, page, form, start, message, board, drawer)
+        _wire_guidance(handlers, page, form, caution)
     return page
 
 
@@ -64,8 +76,8 @@ def _wire(
     drawer: gr.HTML,
 ) -> None:
     quiet: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
-    texts = [form.preset, form.text, form.instruction, form.target]
-    fields = [form.instruction, form.target, form.rounds]
+    texts = [form.preset, form.text, form.instruction, form.target, form.reference]
+    fields = [form.text, form.instruction, form.target, form.reference, form.rounds]
     start.click(handlers.start, form.all(), [board, message], trigger_mode="once", js=ROLES, **quiet)
     drawer.chosen(handlers.chosen, None, form.model, **quiet)
     form.preset.change(None, form.preset, None, js=TELL_PRESET, **quiet)
@@ -73,6 +85,15 @@ def _wire(
     form.preset.input(handlers.fields, form.preset, fields, **quiet)
     board.example(handlers.example, None, [*texts, form.model], **quiet)
     page.load(handlers.load, None, [board, message, *texts, form.model], **quiet)
+
+
+def _wire_guidance(handlers: _Handlers, page: gr.Blocks, form: Form, caution: gr.HTML) -> None:
+    quiet: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+    choices = [form.preset, form.strategy, form.model]
+    told = [caution, form.candidates]
+    for choice in choices:
+        choice.change(handlers.guide, choices, told, **quiet)
+    page.load(handlers.guide, choices, told, **quiet)
 
 
 @dataclass(frozen=True)
@@ -99,9 +120,12 @@ class _Handlers:
             form["text"] or "",
             instruction=form["instruction"] or "" if "instruction" in asked else "",
             target=form["target"] or preset.target if "target" in asked else "",
+            reference=form["reference"] or "" if "reference" in asked else "",
         )
         model = self.models.open((form["model"] or "").strip())
-        recipe = make_recipe(preset, model.name, await model.capabilities(), wishes(form))
+        recipe = make_recipe(preset, model.name, await model.capabilities(), wishes(form), task)
+        for judge in recipe.judges:
+            self.models.open(judge)
         recipe = replace(recipe, models=self._roles(form["roles"]))
         return await asyncio.to_thread(self.bench.start, task, recipe, form["mode"])
 
@@ -127,12 +151,20 @@ class _Handlers:
         """The model field with this model chosen, which is among those offered."""
         return gr.update(value=name, choices=list(dict.fromkeys((*self.models.names(), name))))
 
-    def fields(self, name: str) -> tuple[Any, Any, Any]:
+    def guide(self, preset: str, strategy: str, model: str) -> tuple[Any, Any]:
+        """What to know of this choice, and whether it has candidates."""
+        known = self.presets.get(preset)
+        said = cautions(known, strategy, (model or "").strip()) if known else ()
+        return " ".join(said), gr.update(visible=has_candidates(strategy))
+
+    def fields(self, name: str) -> tuple[Any, ...]:
         """Show the fields that this kind of task has."""
         preset = self.presets[name]
         return (
+            gr.update(label=shown(preset, "input")["label"]),
             gr.update(**shown(preset, "instruction")),
             gr.update(**shown(preset, "target"), choices=list(preset.labels), value=preset.target or None),
+            gr.update(**shown(preset, "reference")),
             preset.rounds,
         )
 
@@ -140,7 +172,7 @@ class _Handlers:
         """Fill the form with an example; the index is the client's, so it is checked."""
         index = event._data.get("index") if isinstance(event._data, dict) else None
         if not isinstance(index, int) or not 0 <= index < len(self.examples):
-            return (gr.skip(),) * 5
+            return (gr.skip(),) * 6
         preset, task = self.examples[index]
         return (*_texts(preset.name, preset, task), STARTER)
 
@@ -148,18 +180,19 @@ class _Handlers:
         """Open the session that the URL names."""
         session_id = dict(request.query_params).get("session", "")
         if not session_id:
-            return (None, "", *(gr.skip(),) * 5)
+            return (None, "", *(gr.skip(),) * 6)
         try:
             session = self.bench.store.load(session_id)
         except UnknownSession as error:
-            return (None, str(error), *(gr.skip(),) * 5)
+            return (None, str(error), *(gr.skip(),) * 6)
         return ({"session": session_id}, "", *self._form_of(session))
 
     def _form_of(self, session: Session) -> tuple[Any, ...]:
         preset = next((p for p in self.presets.values() if p.text == session.recipe.preset), None)
         model = self._offered(session.recipe.model)
         if preset is None:
-            return (gr.skip(), session.task.input, session.task.instruction, gr.skip(), model)
+            task = session.task
+            return (gr.skip(), task.input, task.instruction, gr.skip(), task.reference, model)
         return (*_texts(preset.name, preset, session.task), model)
 
 
@@ -168,4 +201,6 @@ def _texts(name: str, preset: Preset, task: Task) -> tuple[Any, ...]:
         **shown(preset, "target"), choices=list(preset.labels), value=task.target or preset.target or None
     )
     instruction = gr.update(**shown(preset, "instruction"), value=task.instruction)
-    return (name, task.input, instruction, target)
+    reference = gr.update(**shown(preset, "reference"), value=task.reference)
+    text = gr.update(value=task.input, label=shown(preset, "input")["label"])
+    return (name, text, instruction, target, reference)

@@ -39,7 +39,8 @@ WEB = Path(__file__).parent.parent / "assets" / "web"
 STYLES = '<link rel="stylesheet" href="/web/style.css"><link rel="stylesheet" href="/web/history.css">'
 THEME = '<script type="module" src="/web/theme.js"></script>'
 MODELS = '<link rel="stylesheet" href="/web/models.css"><script type="module" src="/web/models.js"></script>'
-REFINE = STYLES + THEME + MODELS + '<script type="module" src="/web/board.js"></script>'
+POOLS = '<link rel="stylesheet" href="/web/pools.css">'
+REFINE = STYLES + THEME + POOLS + MODELS + '<script type="module" src="/web/board.js"></script>'
 HISTORY = STYLES + THEME + '<script type="module" src="/web/history.js"></script>'
 
 
@@ -85,6 +86,9 @@ def make_app(
     app.mount("/web", StaticFiles(directory=WEB))
     app.add_api_route("/history", _with_slash)
     _mount(app, history.build(), "/history", HISTORY)
+    app.add_api_route("/candidates", _with_slash)
+    many = refine.build(bench, runs, models, presets, name="Candidates", strategy="best_of_n")
+    _mount(app, many, "/candidates", REFINE)
     _mount(app, refine.build(bench, runs, models, presets), "/", REFINE)
     return app
 

@@ -51,6 +51,22 @@ def _text(text: str) -> str:
     return escaped
 
 
+def caution() -> gr.HTML:
+    """What to know of the choices in the form; its value is the text, and nothing of it is markup."""
+    return gr.HTML(
+        "",
+        html_template='<div class="rd-caution" role="note"></div>',
+        js_on_load="""
+            const box = element.querySelector('.rd-caution');
+            const show = () => { box.textContent = props.value || ''; box.hidden = !props.value; };
+            watch('value', show);
+            show();
+        """,
+        apply_default_css=False,
+        elem_id="caution",
+    )
+
+
 def form_message() -> gr.HTML:
     """Where the form says what is wrong; its value is the text, and nothing of it is markup."""
     return gr.HTML(

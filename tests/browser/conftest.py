@@ -120,10 +120,14 @@ def by_rule(messages: Sequence[Mapping[str, str]]) -> str:
 
 @dataclass
 class Rule:
-    """The endpoint's answer, which a test may replace, and its rate in tokens a second."""
+    """The endpoint's answer, which a test may replace, and its rate in tokens a second.
+
+    With `by_seed` the answer depends on the seed alone, so that candidates differ.
+    """
 
     answer: Callable[[Sequence[Mapping[str, str]]], str] = by_rule
     rate: float = 0.0
+    by_seed: Callable[[int], str] | None = None
 
 
 @pytest.fixture(scope="session")
@@ -134,7 +138,9 @@ def rule() -> Rule:
 @pytest.fixture(scope="session")
 def endpoint(rule: Rule) -> Iterator[FaultServer]:
     def play(ask):  # type: ignore[no-untyped-def]
-        return Chat(answer=rule.answer, rate=rule.rate)(ask)
+        seeded = rule.by_seed
+        answer = rule.answer if seeded is None else lambda _: seeded(int(ask.body.get("seed") or 0))
+        return Chat(answer=answer, rate=rule.rate)(ask)
 
     with FaultServer(play) as server:
         yield server
@@ -146,7 +152,7 @@ def ordinary_rule(request: pytest.FixtureRequest) -> Iterator[None]:
     yield
     if "rule" in request.fixturenames:
         given: Rule = request.getfixturevalue("rule")
-        given.answer, given.rate = by_rule, 0.0
+        given.answer, given.rate, given.by_seed = by_rule, 0.0, None
 
 
 def configure(home: Path, endpoint_url: str) -> None:
