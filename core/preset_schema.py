@@ -6,6 +6,7 @@ The file is read as YAML nodes, never as Python objects: each value keeps the li
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NoReturn, TypeVar
@@ -74,6 +75,8 @@ class Entry:
     def text(self) -> Text:
         """The value as a text."""
         self._typed("str")
+        if re.search("[\x00\ud800-\udfff]", str(self.node.value)):
+            self.fail(f'"{self.path}" has a character that no model can read (NUL, or half of one).')
         block = isinstance(self.node, yaml.ScalarNode) and self.node.style in ("|", ">")
         return Text(str(self.node.value).strip("\n"), self.line + self._leading(block))
 
