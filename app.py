@@ -16,8 +16,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from core.config import Config, ConfigError, read_config
 from core.models.catalog import STARTER, Models, UnknownModel
+from core.preset_library import PresetLibrary
 from core.preset_schema import PresetError
-from core.presets import Preset, find_presets, read_preset
 from core.scoring.catalog import open_scorer
 from core.workbench import Workbench
 from storage.database import DatabaseTooNew, open_database
@@ -26,8 +26,6 @@ from ui import cli
 from ui.cli.common import DONE, USAGE, Tools
 from ui.cli.grammar import parser
 from ui.cli.models import fetch
-
-PRESETS = Path(__file__).parent / "assets" / "presets"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -77,11 +75,12 @@ def _person() -> str:
     return name
 
 
-def _presets(config: Config) -> dict[str, Preset]:
-    """Every preset, the general one first; a user's own takes the place of one of ours of the same name."""
-    found = find_presets(config.home / "presets", PRESETS)
-    order = sorted(found, key=lambda name: (name != "rewrite", name))
-    return {name: read_preset(found[name]) for name in order}
+def _presets(config: Config) -> PresetLibrary:
+    """Every preset; says which files have a mistake and are left out."""
+    library = PresetLibrary(config.home)
+    for broken in (one for one in library.all() if one.preset is None):
+        print(f"note: the preset {broken.name} is left out: {broken.error}", file=sys.stderr)
+    return library
 
 
 def _fetch(config: Config, name: str, report: Callable[[str], None]) -> None:
@@ -110,7 +109,7 @@ def _serve(tools: Tools, args: argparse.Namespace) -> int:
     names = LOOPBACK | allowed if allowed or host in LOOPBACK else None
     if host not in LOOPBACK:
         print("There is no sign-in: whoever reaches this address can use it.", file=sys.stderr)
-    app = make_app(tools.bench, tools.models, dict(tools.presets), tools.person, names)
+    app = make_app(tools.bench, tools.models, tools.presets, tools.person, names)
     print(f"Redraft is at http://{host}:{port}/", flush=True)
     # Pages hold their event streams open; a server that is told to end does not wait for them.
     uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1)

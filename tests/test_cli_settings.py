@@ -57,8 +57,10 @@ def test_a_database_that_cannot_be_had_is_said_without_its_password(cli: Cli, ur
 def test_a_preset_file_with_an_error_is_named_with_its_line(cli: Cli, chat: FaultServer) -> None:
     (cli.home / "presets").mkdir()
     (cli.home / "presets" / "mine.yaml").write_text("name: mine\ntemplates: [\n", encoding="utf-8")
+    ran = cli(*SHORT, "--preset", "mine")
+    assert ran.code == 2 and "error: mine.yaml, line 3: " in ran.err
     ran = cli(*SHORT)
-    assert ran.code == 2 and "mine.yaml" in ran.err and "line" in ran.err
+    assert ran.code == 0 and "mine is left out: mine.yaml, line 3: " in ran.err
 
 
 def test_a_key_that_is_none_is_refused_in_words(cli: Cli, chat: FaultServer) -> None:

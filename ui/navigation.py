@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gradio as gr
 
-PAGES = (("Refine", "/"), ("Candidates", "/candidates/"), ("History", "/history/"))
+PAGES = (("Refine", "/"), ("Candidates", "/candidates/"), ("Presets", "/presets/"), ("History", "/history/"))
 
 
 def bar(here: str) -> gr.HTML:

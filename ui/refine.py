@@ -14,6 +14,7 @@ from core.checks import BadTask
 from core.domain import Role, Task
 from core.models.catalog import STARTER, Models, UnknownModel
 from core.models.protocol import ModelError
+from core.preset_library import UnknownPreset
 from core.preset_schema import PresetError
 from core.presets import Preset
 from core.recipes import make_recipe
@@ -30,7 +31,7 @@ EXAMPLES = 3
 ROLES = "(...values) => [...values.slice(0, -1), JSON.stringify(window.redraftRoles?.() ?? {})]"
 TELL_PRESET = "(name) => { window.redraftPreset?.(name); }"
 TELL_MODEL = "(name) => { window.redraftModel?.(name); }"
-PROBLEMS = (BadTask, UnknownModel, UnknownScorer, ModelError, PresetError)
+PROBLEMS = (BadTask, UnknownModel, UnknownPreset, UnknownScorer, ModelError, PresetError)
 
 
 def build(
@@ -84,7 +85,7 @@ def _wire(
     form.model.change(None, form.model, None, js=TELL_MODEL, **quiet)
     form.preset.input(handlers.fields, form.preset, fields, **quiet)
     board.example(handlers.example, None, [*texts, form.model], **quiet)
-    page.load(handlers.load, None, [board, message, *texts, form.model], **quiet)
+    page.load(handlers.load, None, [board, message, *texts, form.model, form.rounds], **quiet)
 
 
 def _wire_guidance(handlers: _Handlers, page: gr.Blocks, form: Form, caution: gr.HTML) -> None:
@@ -177,15 +178,28 @@ class _Handlers:
         return (*_texts(preset.name, preset, task), STARTER)
 
     def load(self, request: gr.Request) -> tuple[Any, ...]:
-        """Open the session that the URL names."""
-        session_id = dict(request.query_params).get("session", "")
-        if not session_id:
-            return (None, "", *(gr.skip(),) * 6)
+        """Open the session that the URL names, or choose its preset; offer the presets that there are now."""
+        query = dict(request.query_params)
+        board, message, form, rounds = None, "", (gr.skip(),) * 6, gr.skip()
         try:
-            session = self.bench.store.load(session_id)
-        except UnknownSession as error:
-            return (None, str(error), *(gr.skip(),) * 6)
-        return ({"session": session_id}, "", *self._form_of(session))
+            if session_id := query.get("session", ""):
+                form = self._form_of(self.bench.store.load(session_id))
+                board = {"session": session_id}
+            elif name := query.get("preset", ""):
+                text, *fields, rounds = self.fields(name)
+                form = (name, text, *fields, gr.skip())
+        except (UnknownSession, UnknownPreset) as error:
+            message = str(error)
+        return (board, message, self._offering(form[0]), *form[1:], rounds)
+
+    def _offering(self, chosen: Any) -> Any:
+        """The field for the kind of task with all presets that there are now, this one chosen."""
+        choices = [(preset.title, name) for name, preset in self.presets.items()]
+        return (
+            gr.update(choices=choices, value=chosen)
+            if isinstance(chosen, str)
+            else gr.update(choices=choices)
+        )
 
     def _form_of(self, session: Session) -> tuple[Any, ...]:
         preset = next((p for p in self.presets.values() if p.text == session.recipe.preset), None)

@@ -25,14 +25,16 @@ from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
 from core.models.catalog import Models
-from core.presets import Preset
+from core.preset_library import PresetLibrary
 from core.runs import Runs
 from core.workbench import Workbench
 from ui import history, refine
+from ui import presets as preset_page
 from ui.candidate_routes import candidate_routes
 from ui.guard import Guard, refuse_plainly
 from ui.history_routes import history_routes
 from ui.model_routes import model_routes
+from ui.preset_routes import preset_routes
 from ui.session_routes import session_routes
 
 WEB = Path(__file__).parent.parent / "assets" / "web"
@@ -42,6 +44,12 @@ MODELS = '<link rel="stylesheet" href="/web/models.css"><script type="module" sr
 POOLS = '<link rel="stylesheet" href="/web/pools.css">'
 REFINE = STYLES + THEME + POOLS + MODELS + '<script type="module" src="/web/board.js"></script>'
 HISTORY = STYLES + THEME + '<script type="module" src="/web/history.js"></script>'
+PRESETS = (
+    STYLES
+    + '<link rel="stylesheet" href="/web/presets.css">'
+    + THEME
+    + '<script type="module" src="/web/presets.js"></script>'
+)
 
 
 def theme() -> gr.themes.Base:
@@ -64,7 +72,7 @@ def theme() -> gr.themes.Base:
 def make_app(
     bench: Workbench,
     models: Models,
-    presets: dict[str, Preset],
+    presets: PresetLibrary,
     person: str,
     hosts: frozenset[str] | None = None,
 ) -> fastapi.FastAPI:
@@ -83,9 +91,12 @@ def make_app(
     app.include_router(candidate_routes(bench, runs, person))
     app.include_router(history_routes(bench, runs))
     app.include_router(model_routes(models))
+    app.include_router(preset_routes(bench, presets))
     app.mount("/web", StaticFiles(directory=WEB))
     app.add_api_route("/history", _with_slash)
     _mount(app, history.build(), "/history", HISTORY)
+    app.add_api_route("/presets", _with_slash)
+    _mount(app, preset_page.build(), "/presets", PRESETS)
     app.add_api_route("/candidates", _with_slash)
     many = refine.build(bench, runs, models, presets, name="Candidates", strategy="best_of_n")
     _mount(app, many, "/candidates", REFINE)

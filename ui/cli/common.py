@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.config import Endpoint
 from core.export import Form, export
 from core.models.catalog import Models
 from core.models.protocol import Notice
-from core.presets import Preset
+from core.preset_library import PresetLibrary
 from core.workbench import Workbench
 
 DONE, FAILED, USAGE = 0, 1, 2
@@ -22,7 +21,7 @@ class Tools:
 
     bench: Workbench
     models: Models
-    presets: Mapping[str, Preset]
+    presets: PresetLibrary
     endpoints: tuple[Endpoint, ...]
     person: str
 

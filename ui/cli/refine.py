@@ -13,6 +13,8 @@ from core.checks import BadDecision, BadTask
 from core.domain import Budget, Decision, Mode, Task
 from core.engine import Finished, HistoryMismatch, Place
 from core.models.protocol import Delta, ModelError, Notice
+from core.preset_library import UnknownPreset
+from core.presets import Preset
 from core.recipes import Wishes, make_recipe
 from core.running import Began, Event, Stop
 from core.sessions import StaleStep
@@ -47,9 +49,7 @@ def refine(tools: Tools, args: argparse.Namespace) -> int:
 
 
 async def _new_session(tools: Tools, args: argparse.Namespace) -> str:
-    preset = tools.presets.get(args.preset)
-    if preset is None:
-        raise BadTask(f"There is no preset {args.preset!r}. There are: {', '.join(tools.presets)}.")
+    preset = _preset(tools, args.preset)
     task = Task(
         _text(args.text),
         instruction=args.instruction,
@@ -66,6 +66,13 @@ async def _new_session(tools: Tools, args: argparse.Namespace) -> str:
         tools.models.open(name)
     mode: Mode = "ask" if args.gate == "human" else "auto"
     return tools.bench.start(task, recipe, mode)
+
+
+def _preset(tools: Tools, name: str) -> Preset:
+    try:
+        return tools.presets[name]
+    except UnknownPreset as refusal:
+        raise BadTask(f"{refusal} There are: {', '.join(tools.presets)}.") from None
 
 
 def _text(text: str | None) -> str:
