@@ -21,9 +21,10 @@ class RefinePage:
 
     def fill(self, text: str, instruction: str = "Make it shorter.", model: str = "fake:tiny-chat") -> None:
         """Fill the form, which is folded away beside an open session."""
-        if not self.page.locator("#text textarea").is_visible():
+        box = self.page.locator("#text textarea")
+        if "session=" in self.page.url and not box.is_visible():
             self.press("Show the task")
-        self.page.locator("#text textarea").fill(text)
+        box.fill(text)
         self.page.locator("#instruction textarea").fill(instruction)
         self.choose_model(model)
 

@@ -31,7 +31,7 @@ class CandidatesPage(RefinePage):
         self.fill(text)
         self.page.locator("#strategy input").click()
         self.page.get_by_role("option", name=strategy, exact=True).click()
-        self.page.get_by_role("button", name="More").click()
+        self.page.locator("#task").get_by_role("button", name="More").click()
         self.page.get_by_label("Seed").fill(str(SEED))
         self.start()
 
@@ -91,8 +91,10 @@ def test_two_changes_of_one_place_are_refused_in_words(server: Server, watched: 
     page.tick(1, 2, 3)
     page.press("Compare the ticked")
     panel = page.board.locator(".rd-compare")
-    for box in panel.get_by_role("checkbox", name="Take over change 1").all():
-        box.click()
+    changes = panel.get_by_role("checkbox", name="Take over change 1")
+    expect(changes).to_have_count(2)
+    changes.first.click()
+    changes.last.click()
     expect(panel.get_by_role("alert")).to_contain_text("Take one of the two")
 
 
@@ -119,7 +121,8 @@ def test_a_candidate_is_refined_in_a_copy(server: Server, watched: Watched, rule
 
 
 def test_votes_are_bars_with_their_members(server: Server, watched: Watched, rule: Rule) -> None:
-    rule.by_seed = lambda seed: ["0.5", "3", "1/2", "3.0"][seed - SEED]
+    votes_of = dict(enumerate(["0.5", "3", "1/2", "3.0"], SEED))
+    rule.by_seed = lambda seed: votes_of.get(seed, "no more")
     page = CandidatesPage(watched.page(), server.url)
     page.begin("Several drafts, the answer that most give", text="How many halves make 3 sixths?")
     votes = page.board.locator(".rd-votes li")
