@@ -1,4 +1,6 @@
-"""Reads what a critic says of a revision: which of the numbered points it meets. Knows no model.
+"""Which points of a critique a revision meets: as its critic says, and by what became of the quoted words.
+
+Knows no model.
 
 The form that critics are asked for is `1: yes` or `2: no | why` on a line each; JSON is read as well. A point
 that is not named, or is said to be both, is not said (None).
@@ -7,8 +9,9 @@ that is not named, or is said to be both, is not said (None).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from core.domain import Point
 from core.loose_json import Value, find_values
 
 _MET = {"yes": True, "met": True, "done": True, "true": True,
@@ -78,3 +81,13 @@ def _told(number: str, answer: Value) -> Iterator[Said]:
     met = answer if isinstance(answer, bool) else _MET.get(str(answer).strip().lower())
     if met is not None and re.fullmatch(r"\s*\d{1,3}\s*", number):
         yield int(number), met
+
+
+def quotes_changed(points: Sequence[Point], old: str, new: str) -> tuple[bool | None, ...]:
+    """For each point whether the words that it quotes changed; None where it quotes nothing of the old."""
+    return tuple(_changed(point.quote.strip(), old, new) for point in points)
+
+
+def _changed(quote: str, old: str, new: str) -> bool | None:
+    before = old.count(quote) if quote else 0
+    return new.count(quote) < before if before else None

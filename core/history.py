@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from core.domain import Critique, Decision, Draft, Token, Verdict
+from core.domain import Critique, Decision, Draft, Point, Token, Verdict
 from core.drafts import GIVEN_CANDIDATES, GIVEN_CRITIQUE, GIVEN_TASK, by_hand, draft_from
 from core.engine import Pending, Place
 from core.fences import text_of
@@ -39,7 +39,8 @@ from core.steps import (
 class Attempt:
     """One revision of a round: as proposed, as ruled on, and the person's own text if they wrote one.
 
-    `position` is the step whose reply it is, `gate` the step in which it is ruled on.
+    `position` is the step whose reply it is, `gate` the step in which it is ruled on. `audit` is what the
+    critic says of each agreed point.
     """
 
     proposed: Draft
@@ -48,6 +49,7 @@ class Attempt:
     decision: Decision | None = None
     written: Draft | None = None
     gate: int | None = None
+    audit: tuple[bool | None, ...] = ()
 
     @property
     def settled(self) -> Draft:
@@ -71,6 +73,13 @@ class Round:
     agreed: Decision | None = None
     attempts: tuple[Attempt, ...] = ()
     gate: int | None = None
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """The points that the revisions were asked to follow."""
+        if self.agreed is not None and self.agreed.points is not None:
+            return self.agreed.points
+        return self.critique.points if self.critique else ()
 
 
 @dataclass(frozen=True)
@@ -225,6 +234,7 @@ class _Fold:
             decision=decision,
             written=written,
             gate=position,
+            audit=gate.audit,
         )
         self._attempt(attempt)
         if decision is not None and decision.ruling in PUTS_IN_PLACE:

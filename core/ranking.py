@@ -112,7 +112,8 @@ def _unranked(drafts: Sequence[Draft], names: Sequence[str]) -> str:
     which = "the first that is not flagged" if any(not draft.flags for draft in drafts) else "the first"
     if not names:
         return f"No scorer was chosen, so nothing tells the candidates apart: {which} is advised."
-    return f"No candidate has a known {' or '.join(names)}, so nothing tells them apart: {which} is advised."
+    spoken = " or ".join(name.replace("_", "-") for name in names)
+    return f"No candidate has a known {spoken}, so nothing tells them apart: {which} is advised."
 
 
 def by_votes(drafts: Sequence[Draft], grouped: Grouped, settings: Settings) -> Advice:

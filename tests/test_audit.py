@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.audit import read_audit
+from core.audit import quotes_changed, read_audit
+from core.domain import Point
 
 
 @pytest.mark.parametrize(
@@ -64,3 +65,16 @@ def test_of_a_single_point_a_bare_word_is_enough() -> None:
 
 def test_one_answer_says_nothing_of_the_others() -> None:
     assert read_audit("2: no | too long", 3) == (None, False, None)
+
+
+def test_quoted_words_that_are_gone_count_as_changed() -> None:
+    points = [Point("a", quote="good"), Point("b", quote="slow"), Point("c"), Point("d", quote="never there")]
+    assert quotes_changed(points, "good food, slow staff", "fine food, slow staff") == (
+        True,
+        False,
+        None,
+        None,
+    )
+    twice = [Point("a", quote="good")]
+    assert quotes_changed(twice, "good and good", "good and fine") == (True,)
+    assert quotes_changed(twice, "good and fine", "fine and good") == (False,)

@@ -56,7 +56,7 @@ def build(
                 start = gr.Button("Start", variant="primary", elem_id="start")
                 drawer = models_drawer.drawer()
             with gr.Column(scale=3, min_width=320):
-                board = widgets.board([(preset.name, _label(task)) for preset, task in examples])
+                board = widgets.board([(preset.name, _label(task)) for preset, task in examples], name)
         handlers = _Handlers(bench, runs, models, presets, examples)
         _wire(handlers, page, form, start, message, board, drawer)
         _wire_guidance(handlers, page, form, caution)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from core.audit import quotes_changed
 from core.diff import line_ends_only
 from core.domain import Critique, Decision, Draft, Point, Score, Settings, Verdict
 from core.gates import PUTS_IN_PLACE
@@ -78,7 +79,7 @@ class Drawing:
             "single": False,
             "base": self.draft(r.base),
             "replaced": [self.draft(draft) for draft in r.replaced],
-            "attempts": [self._attempt(attempt, r.base) for attempt in r.attempts],
+            "attempts": [self._attempt(attempt, r) for attempt in r.attempts],
         }
 
     def only(self, draft: Draft | None, name: str, *, single: bool) -> View:
@@ -93,8 +94,8 @@ class Drawing:
             "attempts": [],
         }
 
-    def _attempt(self, attempt: Attempt, base: Draft) -> View:
-        written = attempt.written
+    def _attempt(self, attempt: Attempt, r: Round) -> View:
+        written, base = attempt.written, r.base
         return {
             "proposed": {
                 **self.draft(attempt.proposed, base),
@@ -109,6 +110,7 @@ class Drawing:
             else None,
             "gate": attempt.gate,
             "position": attempt.position,
+            "audit": _audit(r, attempt),
         }
 
     def critique(self, r: Round) -> View | None:
@@ -125,6 +127,18 @@ def _verdict(verdict: Verdict) -> str:
         None: "The policy can't tell.",
     }
     return f"{would[verdict.accept]} {verdict.reason[:1].upper()}{verdict.reason[1:]}"
+
+
+def _audit(r: Round, attempt: Attempt) -> list[View]:
+    """What became of each agreed point, by the critic's word and by the words that it quotes."""
+    quotes = quotes_changed(r.points, r.base.text, attempt.proposed.text)
+    said = attempt.audit or (None,) * len(quotes)
+    words = zip(r.points, said, quotes, strict=False)
+    return [
+        {"point": point.problem or point.action, "met": met, "words": changed}
+        for point, met, changed in words
+        if met is not None or changed is not None
+    ]
 
 
 def _measures(step: Step) -> bool:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from core.domain import Budget, Outcome
+from core.domain import Budget
 from core.engine import Finished, Pending, Place
 from core.history import story_of, token_steps
 from core.runs import Live
 from core.sessions import Session
 from core.spending import Spent
 from core.steps import Ask, CritiqueGate, Gate, Group, Measure, PickGate, Request, RevisionGate
-from core.workbench import Workbench, was_stopped
+from core.workbench import Workbench
+from ui.outcome import outcome_view
 from ui.pools import pool_parts
 from ui.rows import LABELS, Drawing, chart, counted, critic_verdict, point_view, rows
 from ui.undoing import undo_words
@@ -55,7 +56,7 @@ def session_view(bench: Workbench, session: Session, live: Live) -> View:
         "gate": _gate(waiting),
         "notes": list(dict.fromkeys(note for _, note in story.notes)),
         "chart": chart(story, settings.gate_scorer),
-        "outcome": _outcome(place.outcome, session) if isinstance(place, Finished) else None,
+        "outcome": outcome_view(place.outcome, session, story) if isinstance(place, Finished) else None,
         **drawn,
         **pool_parts(drawing, story, session.recipe.strategy),
     }
@@ -171,7 +172,7 @@ def _nearly(spent: Spent, budget: Budget) -> str:
     return f"The budget is nearly spent: {', '.join(near)}." if near else ""
 
 
-# -- gates and the end --------------------------------------------------------------------------
+# -- gates --------------------------------------------------------------------------
 
 
 def _gate(waiting: Request | None) -> View | None:
@@ -189,9 +190,3 @@ def _gate(waiting: Request | None) -> View | None:
         advised = waiting.verdict.accept is not False
         return {"kind": "revision", "text": waiting.proposed.text, "advised": advised}
     return None
-
-
-def _outcome(outcome: Outcome, session: Session) -> View:
-    text = outcome.draft.text if outcome.draft else None
-    why = f"Ended: {outcome.reason}. {outcome.why_best}"
-    return {"text": text, "why": why, "stopped": was_stopped(session.steps)}

@@ -17,16 +17,36 @@ MODES = (
 _BOARD = (Path(__file__).parent.parent / "assets" / "web" / "board.html").read_text(encoding="utf-8")
 
 
-def board(examples: Sequence[tuple[str, str]]) -> gr.HTML:
+WELCOMES = {
+    "Refine": (
+        "Refine a text, step by step",
+        "Paste a text on the left and say what to do with it. A model writes a first draft, criticises it "
+        "and revises it, round by round, side by side with scores. You decide which points of a critique "
+        "count, and which revision is kept. Every step is saved.",
+    ),
+    "Candidates": (
+        "Several drafts of one text, side by side",
+        "Paste a text on the left and say what to do with it. Several drafts are written at the same time. "
+        "Sort them by their scores, compare them, put parts of several together, have one text written from "
+        "all, or refine the one that you pick. Every step is saved.",
+    ),
+}
+
+
+def board(examples: Sequence[tuple[str, str]], page: str) -> gr.HTML:
     """The board of one session; its value is {"session": id} or None. Fires `example` with an index.
+
+    Without a session it says what the page of that name is for.
 
     An example is the name of its kind of task and its label; those of the first kind are shown at first.
     """
     buttons = "".join(_example(i, *example, shown=examples[0][0]) for i, example in enumerate(examples))
     modes = "".join(f'<option value="{value}">{_text(label)}</option>' for label, value in MODES)
+    heading, what = WELCOMES[page]
+    template = _BOARD.replace("@examples@", buttons).replace("@modes@", modes)
     return gr.HTML(
         None,
-        html_template=_BOARD.replace("@examples@", buttons).replace("@modes@", modes),
+        html_template=template.replace("@heading@", heading).replace("@what@", what),
         js_on_load="""
             const start = () => window.redraftBoard ? window.redraftBoard(element, props, trigger, watch)
                                                     : setTimeout(start, 20);

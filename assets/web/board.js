@@ -33,7 +33,7 @@ class Board {
     on("versions", "toggle", () => drawFamily(this));
     on("settings-form", "submit", (e) => { e.preventDefault(); this.changeSettings(e.target); });
     on("task-toggle", "click", () => showForm(this, !document.body.hasAttribute("data-show-task")));
-    on("new-task", "click", () => { location.href = address("/"); });
+    on("new-task", "click", () => { location.href = address(location.pathname); });
     on("help", "click", () => this.sheet.showModal());
     this.sheet = root.appendChild(shortcutSheet());
     this.showDiffs(choices.get("diff", "inline"));

@@ -3,7 +3,7 @@ import { address, button, el, getJson, number } from "./dom.js";
 import { plainText } from "./texts.js";
 
 const FILES = [["txt", "the result only"], ["md", "Markdown"], ["html", "HTML"], ["json", "JSON"]];
-const ROLES = ["draft", "critique", "revise", "judge", "score"];
+const ROLES = ["draft", "critique", "revise", "synthesise", "judge", "score", "reward"];
 
 // -- the outcome ------------------------------------------------------------------------------
 
@@ -12,7 +12,7 @@ export const outcomePanel = (board, outcome) => {
     try { await navigator.clipboard.writeText(outcome.text); e.target.textContent = "Copied"; } catch { e.target.textContent = "Select the text to copy it"; }
   };
   const goOn = async () => { await board.branch("undo", {}); board.post("run", {}); };
-  return [el("h2", {}, "Outcome"), el("p", {}, outcome.why),
+  return [el("h2", {}, "Outcome"), el("p", {}, outcome.why), outcome.brought.map((line) => el("p", {}, line)),
     outcome.stopped ? button("Go on from here, in a copy", goOn, { class: "rd-primary", "data-key": "c" }) : null,
     outcome.text === null ? null : [plainText(outcome.text),
       el("div", { class: "rd-buttons" }, button("Copy", copy), button("Use as a new task", () => board.newTask(outcome.text)))],

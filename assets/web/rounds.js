@@ -75,9 +75,17 @@ const critique = (board, found) => {
 
 const attempt = (board, found, hunks) => el("div", { class: `rd-attempt ${found.ruling}` }, changedDraft(board.session, found.proposed, hunks),
   found.remark ? el("div", { class: "rd-verdict" }, found.remark) : null,
+  found.audit.length ? audit(found.audit) : null,
   found.verdict ? el("div", { class: "rd-verdict" }, found.verdict) : null, found.ruled ? el("div", { class: "rd-ruling" }, found.ruled) : null,
   found.written ? el("div", { class: "rd-written" }, changedDraft(board.session, found.written, null)) : null,
   found.ruled ? el("div", { class: "rd-forks" }, otherwise(board, found.gate), anew(board, found.position)) : null);
+
+// Which points were met: by the critic's word, where it was asked, and by whether the quoted words changed.
+const audit = (points) => {
+  const met = points.filter((point) => point.met ?? point.words).length;
+  return el("details", { class: "rd-audit" }, el("summary", {}, `Points met: ${met} of ${points.length}`), el("ul", {}, points.map(({ point, met: said, words }) => el("li", {}, point,
+    el("span", { class: "rd-by" }, [said === null ? "" : said ? "met, says the critic" : "not met, says the critic", words === null ? "" : words ? "the quoted words changed" : "the quoted words still stand"].filter(Boolean).join("; "))))));
+};
 
 // Long texts of earlier rounds show their beginning. A row in which the person reads is left as it is:
 // `mayChange` says which rows may be drawn shorter now.
