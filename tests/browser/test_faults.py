@@ -333,6 +333,7 @@ def test_stopped_before_the_first_token_and_started_again_at_once(house: House) 
     expect(tab.board).to_have_attribute("data-state", "running")
     assert house.endpoint.wait_for(asks=len(house.endpoint.asks))
     tab.page.evaluate("() => { const b = document.querySelector('.rd-stop'); b.click(); b.click(); }")
+    tab.press("Show the task")
     tab.page.locator("#start").click()
     tab.page.wait_for_function("old => !location.search.includes(old)", arg=house.sessions[-1])
     first, second = house.sessions[-1], tab.session
