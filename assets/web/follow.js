@@ -31,9 +31,11 @@ export class Follow {
     if (head.state === "paused") return seen(this.board.part("problem"));
     const last = (selector) => [...root.querySelectorAll(selector)].filter(seen).pop();
     const gate = last(".rd-gate:not(:empty)");
-    // A revision is read before it is ruled on.
-    if (gate) return gate.closest(".rd-revision")?.querySelector(".rd-attempt:last-child") || gate;
-    return last(".rd-stream") || seen(root.querySelector(`[data-cell="${head.streaming}"]`)?.closest(".rd-cell").querySelector("h3"));
+    // A revision is read before it is ruled on, and candidates are looked at together.
+    if (gate) return gate.closest(".rd-pool") || gate.closest(".rd-revision")?.querySelector(".rd-attempt:last-child") || gate;
+    const stream = last(".rd-stream");
+    if (stream) return stream.closest(".rd-pool") || stream;
+    return seen(root.querySelector(`[data-cell="${head.streaming}"]`)?.closest(".rd-cell").querySelector("h3"));
   }
 
   // `low` is how far down it may begin, as a share of the window.
