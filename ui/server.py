@@ -38,7 +38,9 @@ from ui.preset_routes import preset_routes
 from ui.session_routes import session_routes
 
 WEB = Path(__file__).parent.parent / "assets" / "web"
-STYLES = '<link rel="stylesheet" href="/web/style.css"><link rel="stylesheet" href="/web/history.css">'
+STYLES = "".join(
+    f'<link rel="stylesheet" href="/web/{name}.css">' for name in ("style", "history", "difference")
+)
 THEME = '<script type="module" src="/web/theme.js"></script>'
 MODELS = '<link rel="stylesheet" href="/web/models.css"><script type="module" src="/web/models.js"></script>'
 POOLS = '<link rel="stylesheet" href="/web/pools.css">'

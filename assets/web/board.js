@@ -8,6 +8,7 @@ import { begin, focusForm, forgetTyped, keepTyped, showExamples, showForm } from
 import { listen, shortcutSheet } from "./keys.js";
 import { drawFamily, outcomePanel, sessionLink, settingsForm, settingsOf } from "./panels.js";
 import { Parts } from "./parts.js";
+import { presetChanges } from "./preset_changes.js";
 import { drawPools } from "./pools.js";
 import { clampEarlier, drawRounds } from "./rounds.js";
 import { Streams } from "./streams.js";
@@ -61,6 +62,7 @@ class Board {
     showForm(this, false);
     if (inForm && session) this.root.focus({ preventScroll: true });
     this.part("versions").open = false;
+    presetChanges(this.part("preset-changes"), session && this.url("preset-changes"));
     if (session) this.follow();
   }
 

@@ -1,25 +1,26 @@
 // The Presets page: opens a preset's text, has the server check and preview it as it is typed, and saves it.
 // The text in the box is the one truth; form and preview show what the server reads in it.
 import { address, button, el, getJson, postJson } from "./dom.js";
-import { difference } from "./difference.js";
 import { Import } from "./preset_import.js";
+import { TaskForm } from "./preset_task.js";
 import { TextBox } from "./preset_text.js";
 import { forget, keep, left } from "./preset_unsaved.js";
 import { drawValues } from "./preset_values.js";
+import { Versions, named } from "./preset_versions.js";
 
 const PAUSE = 300;  // milliseconds without a key before a text is checked
 const LOST = "The server could not be reached. Your text is kept in this browser; try again.";
 const ROLES = { system: "system", user: "to the model", assistant: "the model" };
-const named = (version, newest) => (version ? `version ${version}` : "as it comes with Redraft") + (version === newest ? ", in use" : "");
 
 class Presets {
   constructor(root) {
     this.root = root;
     this.turn = 0;
-    this.task = null;
+    this.task = new TaskForm(root, () => this.soon());
     this.name = null;
     this.saved = this.base = "";
     this.yaml = new TextBox(root, () => this.typed());
+    this.versions = new Versions(this);
     this.import = new Import(root, {
       take: (name, text) => this.begin(name, text),
       change: async (name, text) => { if (await this.open(name)) this.put(text); },
@@ -29,7 +30,6 @@ class Presets {
     on("save", () => this.save());
     on("drop", () => this.drop());
     on("copy", () => this.askName(`${this.name}-copy`.slice(0, 60), this.yaml.text));
-    on("task-usual", () => { this.task = null; this.check(); });
     on("export", (event) => this.exportText(event));
     this.part("ask").addEventListener("close", () => this.nameGiven());
     window.addEventListener("popstate", () => this.open(this.asked()));
@@ -85,8 +85,7 @@ class Presets {
     const answer = await this.ask(() => getJson(`/api/presets/text?${new URLSearchParams({ name })}`).then((got) => (got.base ? { ...got, problem: got.error, error: "" } : got)));
     if (!answer) return false;
     this.show(answer.name, answer.text, answer.base);
-    this.part("about").textContent = answer.origin;
-    this.drawVersions(answer.versions);
+    this.drawAbout(answer);
     if (answer.problem) this.fail(answer.problem);
     this.offer();
     return true;
@@ -95,27 +94,38 @@ class Presets {
   // A preset that is not saved yet.
   begin(name, text) {
     this.show(name, "", "");
-    this.part("about").textContent = "new, not saved yet";
-    this.drawVersions([]);
+    this.drawAbout({ origin: "new, not saved yet", versions: [] });
     this.put(text);
   }
 
   show(name, text, base) {
-    this.name = name;
-    this.base = base;
-    this.task = null;
+    this.task.task = null;
     this.saved = this.yaml.set(text);
     this.say("");
     this.fail("");
     for (const part of ["offer", "conflict", "compared"]) this.part(part).replaceChildren();
     this.part("title").textContent = name;
-    for (const row of this.part("names").children) row.toggleAttribute("data-current", row.dataset.name === name);
-    for (const row of this.part("names").querySelectorAll("a")) row.toggleAttribute("aria-current", row.parentNode.dataset.name === name);
+    this.head(name, base);
+    this.mark();
+    this.check();
+  }
+
+  // What stands around the text: which preset it is, and the links to it.
+  head(name, base) {
+    this.name = name;
+    this.base = base;
+    for (const row of this.part("names").children) {
+      row.toggleAttribute("data-current", row.dataset.name === name);
+      if (row.dataset.name === name) row.firstChild.setAttribute("aria-current", "true"); else row.firstChild.removeAttribute("aria-current");
+    }
     this.part("use").href = address("/", { preset: name });
     this.part("export").href = `/api/presets/file?${new URLSearchParams({ name })}`;
     this.part("export").download = `${name}.yaml`;
-    this.mark();
-    this.check();
+  }
+
+  drawAbout({ origin, versions }) {
+    this.part("about").textContent = origin;
+    this.versions.draw(versions);
   }
 
   put(text) {
@@ -126,6 +136,10 @@ class Presets {
   typed() {
     if (this.dirty) keep(this.name, this.yaml.text, this.base); else forget(this.name);
     this.mark();
+    this.soon();
+  }
+
+  soon() {
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => this.check(), PAUSE);
   }
@@ -146,7 +160,7 @@ class Presets {
     const text = this.yaml.text;
     let answer;
     try {
-      answer = await postJson("/api/presets/preview", { text, task: this.task });
+      answer = await postJson("/api/presets/preview", { text, task: this.task.task });
     } catch {
       answer = { error: LOST };
     }
@@ -158,9 +172,8 @@ class Presets {
     this.part("preview").toggleAttribute("data-old", Boolean(wrong));
     if (wrong) return;
     this.part("title").textContent = answer.title;
-    this.checked = text;
     drawValues(this.part("groups"), answer.groups, { change: (path, value) => this.change(path, value), goTo: (line) => this.yaml.goTo(line) });
-    this.drawTask(answer);
+    this.task.draw(answer);
     this.part("turns").replaceChildren(...answer.turns.map((turn) => this.drawTurn(turn)));
   }
 
@@ -173,24 +186,6 @@ class Presets {
   drawTurn({ title, role, text, cut }) {
     return el("li", { class: "rd-turn", "data-role": role }, el("h3", {}, title, el("span", {}, ROLES[role])),
       el("div", { class: "rd-words", dir: "auto" }, text || "(nothing)"), cut && el("p", { class: "rd-help" }, "The rest is not shown."));
-  }
-
-  // The boxes stay while a person types in them: only a preset with other fields draws them anew.
-  drawTask({ fields, task }) {
-    const box = this.part("task-fields");
-    const signature = JSON.stringify(fields);
-    if (box.dataset.drawn !== signature) {
-      box.dataset.drawn = signature;
-      box.replaceChildren(...fields.map(([name, label]) => el("label", {}, label, el("textarea", { rows: name === "input" ? 3 : 1, maxlength: 20000, "data-name": name, oninput: () => this.taskTyped() }))));
-    }
-    if (this.task) return;
-    for (const each of box.querySelectorAll("textarea")) each.value = task[each.dataset.name];
-  }
-
-  taskTyped() {
-    this.task = Object.fromEntries([...this.part("task-fields").querySelectorAll("textarea")].map((each) => [each.dataset.name, each.value]));
-    clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => this.check(), PAUSE);
   }
 
   // A value of the form goes into the text. What was typed there meanwhile is not lost: it counts.
@@ -216,13 +211,22 @@ class Presets {
     }
     if (answer.conflict) return this.clash(answer);
     if (answer.error || answer.detail) return this.refused(answer);
+    await this.kept(answer, text);
+    this.say(`Saved: ${answer.name}, ${named(answer.version)}.`);
+  }
+
+  // The box is left alone where it holds what was saved, or what was typed since.
+  async kept({ name, base }, text) {
+    const another = !this.dirty;
     forget(this.name);
-    history.replaceState(null, "", address(location.pathname, { preset: answer.name }));
-    const typedOn = this.yaml.text !== text && this.dirty ? this.yaml.text : null;
+    history.replaceState(null, "", address(location.pathname, { preset: name }));
     await this.list();
-    await this.open(answer.name);
-    if (typedOn) this.put(typedOn);
-    this.say(`Saved: ${answer.name}, ${named(answer.version, null)}.`);
+    if (another) return this.open(name);
+    this.saved = text;
+    this.head(name, base);
+    this.typed();
+    const now = await this.ask(() => getJson(`/api/presets/text?${new URLSearchParams({ name })}`));
+    if (now) this.drawAbout(now);
   }
 
   refused({ error, detail, line }) {
@@ -234,7 +238,7 @@ class Presets {
     this.part("conflict").replaceChildren(el("p", { role: "alert" }, error),
       button("What differs", async () => {
         const theirs = await this.ask(() => getJson(`/api/presets/text?${new URLSearchParams({ name: conflict.name })}`));
-        if (theirs) this.compare(theirs.text, this.yaml.text, "From the one in use to yours");
+        if (theirs) this.versions.compare(theirs.text, this.yaml.text, "From the one in use to yours");
       }),
       button("Save over it", () => this.save(conflict.base)),
       button("Copy under another name", () => this.askName(`${conflict.name}-2`, this.yaml.text)));
@@ -261,7 +265,7 @@ class Presets {
     const stale = found.base !== this.base ? " The preset was saved by someone since." : "";
     this.part("offer").replaceChildren(`Changes of ${new Date(found.at).toLocaleString()} that were not saved are kept in this browser.${stale} `,
       button("Bring them back", done(() => { this.base = found.base; this.put(found.text); this.yaml.box.focus(); })),
-      button("See what differs", () => this.compare(this.saved, found.text, "From the saved text to the unsaved one")),
+      button("See what differs", () => this.versions.compare(this.saved, found.text, "From the saved text to the unsaved one")),
       button("Forget them", done(() => this.yaml.box.focus())));
   }
 
@@ -288,48 +292,6 @@ class Presets {
     if (this.part("ask").returnValue !== "yes" || !name) return;
     const answer = await this.ask(() => postJson("/api/presets/value", { text: this.copied, path: ["name"], value: name }));
     if (answer) this.begin(name, answer.text);
-  }
-
-  // -- versions ---------------------------------------------------------------------------------
-
-  drawVersions(numbers) {
-    const newest = numbers.at(-1);
-    this.part("versions").hidden = !numbers.length;
-    this.part("versions").querySelector("summary").textContent = `Versions (${numbers.length})`;
-    this.part("version-list").replaceChildren(...[...numbers].reverse().map((number) => this.version(number, newest)));
-  }
-
-  version(number, newest) {
-    const query = new URLSearchParams({ name: this.name, version: number });
-    const text = async () => (await this.ask(() => getJson(`/api/presets/text?${query}`)))?.text;
-    const about = (what) => ({ "aria-label": `${what}: ${named(number, newest)}` });
-    const compare = async () => {
-      const [old, now] = [await text(), this.saved];
-      if (old !== undefined) this.compare(old, now, `From ${named(number, newest)} to the one in use`);
-    };
-    const back = async () => {
-      if (this.dirty) return this.fail("Save or drop your changes first; then go back.");
-      const old = await text();
-      if (old !== undefined) this.save(this.base, old);
-    };
-    return el("li", {}, el("span", {}, named(number, newest)), number !== newest && [
-      button("What differs", compare, about("What differs")),
-      button("Look at it", async () => { const old = await text(); if (old !== undefined) this.look(old, named(number, newest)); }, about("Look at it")),
-      button("Go back to this", back, about("Go back to this")),
-    ], el("a", { href: `/api/presets/file?${query}`, download: "", ...about("Export") }, "Export"));
-  }
-
-  panel(title, node) {
-    const box = this.part("compared");
-    box.replaceChildren(el("h3", {}, title), node, button("Close", () => { box.replaceChildren(); this.yaml.box.focus(); }));
-    box.focus();
-  }
-
-  look(text, title) { this.panel(title, el("pre", { class: "rd-difference", tabindex: "0", role: "group", "aria-label": title }, text)); }
-
-  async compare(old, now, title) {
-    const answer = await this.ask(() => postJson("/api/presets/diff", { old, new: now }));
-    if (answer) this.panel(title, difference(answer.lines));
   }
 }
 
