@@ -16,19 +16,28 @@ from yaml.composer import ComposerError
 
 LARGEST = 200_000
 """Characters of the longest preset file that is read."""
+DEEPEST = 20
+"""So deep may its lists and mappings be nested."""
 
 _NAMES = {"str": "text", "int": "a whole number", "map": "a mapping (key: value)", "seq": "a list (- ...)"}
 _T = TypeVar("_T")
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads no alias: a few lines of them could stand for gigabytes."""
+    """Reads no alias, as a few lines of them could stand for gigabytes, and nothing nested deeply."""
+
+    depth = 0
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
             raise ComposerError(None, None, "alias", mark)
-        return super().compose_node(parent, index)
+        if self.depth > DEEPEST:
+            raise RecursionError
+        self.depth += 1
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
 
 class PresetError(ValueError):

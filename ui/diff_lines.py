@@ -37,7 +37,7 @@ def _lines(old: str, new: str) -> Iterator[list[list[str]]]:
     for piece in diff(old, new):
         *ended, last = piece.text.split("\n")
         for text in ended:
-            yield [*line, [piece.kind, text]]
+            yield [*line, [piece.kind, text]] if text or not line else line
             line = []
         line += [[piece.kind, last]] if last else []
     if line:

@@ -83,10 +83,10 @@ def _notes(preset: Preset) -> Iterator[str]:
 
 
 def _groups(preset: Preset, lines: Mapping[Path, int]) -> list[View]:
-    """The values in groups; a value's line is that of the next thing above it where it is not written."""
+    """The values in groups; a value that is not written has no line."""
 
     def row(label: str, path: Path, value: object, kind: str = "text", choices: Any = None) -> View:
-        line = next(lines[path[:end]] for end in range(len(path), -1, -1) if path[:end] in lines)
+        line = lines.get(path)
         shown = "" if value is None else str(value)
         return {"label": label, "path": path, "value": shown, "line": line, "kind": kind, "choices": choices}
 

@@ -16,6 +16,7 @@ const line = (row, place, act) => {
 
 const fill = (box, row) => {
   const [input, to] = [box.querySelector("[data-path]"), box.querySelector(".rd-to-line")];
+  to.hidden = !row.line;
   to.textContent = `line ${row.line}`;
   to.dataset.line = row.line;
   to.setAttribute("aria-label", `${row.label}: to line ${row.line}`);

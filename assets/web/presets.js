@@ -9,6 +9,7 @@ import { drawValues } from "./preset_values.js";
 import { Versions, named } from "./preset_versions.js";
 
 const PAUSE = 300;  // milliseconds without a key before a text is checked
+const LONG = 1200;  // characters of a request from which on it scrolls in its box
 const LOST = "The server could not be reached. Your text is kept in this browser; try again.";
 const ROLES = { system: "system", user: "to the model", assistant: "the model" };
 
@@ -185,7 +186,7 @@ class Presets {
 
   drawTurn({ title, role, text, cut }) {
     return el("li", { class: "rd-turn", "data-role": role }, el("h3", {}, title, el("span", {}, ROLES[role])),
-      el("div", { class: "rd-words", dir: "auto" }, text || "(nothing)"), cut && el("p", { class: "rd-help" }, "The rest is not shown."));
+      el("div", { class: "rd-words", dir: "auto", ...(text.length > LONG ? { tabindex: "0", role: "group", "aria-label": title } : {}) }, text || "(nothing)"), cut && el("p", { class: "rd-help" }, "The rest is not shown."));
   }
 
   // A value of the form goes into the text. What was typed there meanwhile is not lost: it counts.
