@@ -185,7 +185,7 @@ class Presets {
   }
 
   drawTurn({ title, role, text, cut }) {
-    return el("li", { class: "rd-turn", "data-role": role }, el("h3", {}, title, el("span", {}, ROLES[role])),
+    return el("li", { class: "rd-turn", "data-role": role }, el("h3", {}, el("span", {}, title), el("span", {}, ROLES[role])),
       el("div", { class: "rd-words", dir: "auto", ...(text.length > LONG ? { tabindex: "0", role: "group", "aria-label": title } : {}) }, text || "(nothing)"), cut && el("p", { class: "rd-help" }, "The rest is not shown."));
   }
 
