@@ -32,7 +32,7 @@ def test_any_text_is_read_back_as_it_was_put_in(value: str) -> None:
     ("path", "value", "line"),
     [
         (("rounds",), "5", "rounds: 5"),
-        (("scorer",), "judge, logprob", "scorer: [judge, logprob]"),
+        (("scorer",), "label, logprob", "scorer: [label, logprob]"),
         (("scorer",), "judge", "scorer: judge"),
         (("rubric", 1, "question"), "Is it?", '    question: "Is it?"'),
         (("rubric", 1, "high"), "3", "    high: 3"),
