@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
@@ -27,6 +28,9 @@ from ui.cli.common import DONE, USAGE, Tools
 from ui.cli.grammar import parser
 from ui.cli.models import fetch
 
+if TYPE_CHECKING:
+    from core.studies.desks import StudyStore
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line; gives the exit code."""
@@ -43,8 +47,10 @@ def _run(config: Config, args: argparse.Namespace) -> int:
     models = Models(config, os.environ)
     if args.command == "models" and args.action == "fetch":
         return fetch(lambda report: _fetch(config, args.name, report))
-    bench = Workbench(SqlStore(_database(config.database_url)), models.open, open_scorer, models.price)
-    tools = Tools(bench, models, _presets(config), config.endpoints, _person())
+    engine = _database(config.database_url)
+    bench = Workbench(SqlStore(engine), models.open, open_scorer, models.price)
+    presets, person = _presets(config), _person()
+    tools = Tools(bench, models, presets, config.endpoints, person, lambda: _studies(engine))
     if args.command in (None, "serve"):
         return _serve(tools, args)
     return cli.run(tools, args)
@@ -63,6 +69,13 @@ def _database(url: str) -> Engine:
             f"the database can't be opened ({reason}). Look at REDRAFT_DATABASE_URL, or at database_url in "
             "the configuration file; it looks like sqlite:////path/to/redraft.db"
         ) from error
+
+
+def _studies(engine: Engine) -> StudyStore:
+    """The store of studies; importing it takes a while, and most commands don't need it."""
+    from storage.study_store import SqlStudyStore
+
+    return SqlStudyStore(engine)
 
 
 def _person() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
+import storage.study_tables  # noqa: F401  # puts its tables into Base
 from storage.database import connect
 from storage.tables import Base
 

@@ -24,6 +24,7 @@ def run(tools: Tools, args: argparse.Namespace) -> int:
         "refine": refine,
         "history": history,
         "models": models,
+        "study": _study,
     }
     try:
         return commands[args.command](tools, args)
@@ -33,3 +34,10 @@ def run(tools: Tools, args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         say("Interrupted. What was recorded is kept.")
         return FAILED
+
+
+def _study(tools: Tools, args: argparse.Namespace) -> int:
+    """Studies bring numpy along, and the other commands start quicker without it."""
+    from ui.cli.study import study
+
+    return study(tools, args)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from core.config import Endpoint
 from core.export import Form, export
@@ -12,18 +14,22 @@ from core.models.protocol import Notice
 from core.preset_library import PresetLibrary
 from core.workbench import Workbench
 
+if TYPE_CHECKING:
+    from core.studies.desks import StudyStore
+
 DONE, FAILED, USAGE = 0, 1, 2
 
 
 @dataclass(frozen=True)
 class Tools:
-    """What the commands work with."""
+    """What the commands work with; `studies` opens the store of studies when it is first needed."""
 
     bench: Workbench
     models: Models
     presets: PresetLibrary
     endpoints: tuple[Endpoint, ...]
     person: str
+    studies: Callable[[], StudyStore]
 
 
 def say(text: str) -> None:

@@ -13,6 +13,7 @@ from core.models.catalog import STARTER
 from core.recipes import LARGEST_SEED
 from core.scoring.catalog import SCORERS
 from core.strategies import STRATEGIES
+from ui.cli.study_grammar import STUDY_EPILOG, study_arguments
 
 EPILOG = """\
 model names:
@@ -62,6 +63,8 @@ def parser() -> argparse.ArgumentParser:
                       formatter_class=argparse.RawDescriptionHelpFormatter))  # fmt: skip
     _history_arguments(commands.add_parser("history", help="list, show and export sessions"))
     _models_arguments(commands.add_parser("models", help="list, check and fetch models"))
+    study_arguments(commands.add_parser("study", help="blind preference studies", epilog=STUDY_EPILOG,
+                    formatter_class=argparse.RawDescriptionHelpFormatter))  # fmt: skip
     return top
 
 
