@@ -53,7 +53,7 @@ def check_task(task: Task, context_tokens: int | None) -> None:
         )
 
 
-def check_decision(request: Request, decision: Decision) -> None:
+def check_decision(request: Request | None, decision: Decision) -> None:
     """Raises BadDecision for a ruling that this request can't be answered with, BadTask for its texts."""
     if not isinstance(request, Gate):
         raise BadDecision("The session is waiting for a model, not for a decision.")

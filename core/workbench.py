@@ -119,8 +119,11 @@ class Workbench:
         further = strategy if strategy.endswith("+self_refine") else refining(strategy)
         if further is None:
             raise CannotChange(f"The strategy {strategy} has no candidates that could be refined further.")
+        recipe = replace(old.recipe, strategy=further)
+        place = self.place(replace(old, recipe=recipe, steps=old.steps[:position]))
+        check_decision(place.request if isinstance(place, Pending) else None, decision)
         copy = self.store.fork(session_id, position)
-        self.store.set_recipe(copy, replace(old.recipe, strategy=further), position)
+        self.store.set_recipe(copy, recipe, position)
         self.decide(copy, position, decision)
         return copy
 

@@ -59,7 +59,7 @@ def test_what_the_table_says(name: str) -> None:
     highest = found.rubric.highest if found.rubric else None
     told = (found.stop, found.rounds, found.history, found.scorers[0], found.verifier, highest)
     assert told == {
-        "rewrite": ("verdict", 3, "full", "logprob", "", 40),
+        "rewrite": ("verdict", 3, "full", "judge", "", 40),
         "sentiment_reversal": ("label", 4, "full", "label", "", None),
         "dialogue_response": ("none", 3, "full", "judge", "", 30),
         "acronym": ("none", 5, "by_score", "judge", "", 25),

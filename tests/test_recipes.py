@@ -96,7 +96,7 @@ def test_the_verifier_is_measured_first_and_can_be_left_away_or_named() -> None:
     without = settings(words, Wishes(scorer="logprob", verifier="none"))
     assert (without.scorers, without.verifier) == (("logprob",), None)
     named = settings(built_in("rewrite"), Wishes(verifier="rules"))
-    assert (named.scorers, named.verifier) == (("rules", "logprob"), "rules")
+    assert (named.scorers, named.verifier) == (("rules", "judge"), "rules")
     same = settings(words, Wishes(scorer="coverage"))
     assert (same.scorers, same.gate_scorer, same.verifier) == (("coverage",), "coverage", None)
 

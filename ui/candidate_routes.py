@@ -5,16 +5,17 @@ Plain routes beside those of core sessions (ui/session_routes.py); errors come b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from core.checks import BadDecision, merged_text
+from core.checks import BadDecision
 from core.domain import Decision
-from core.engine import Pending
+from core.history import story_of
+from core.merging import merge
 from core.runs import Runs
-from core.steps import PickGate, Request
 from core.workbench import Workbench
 from ui.marks import pieces
 from ui.session_routes import answered
@@ -37,30 +38,31 @@ class RefineBody(BaseModel):
 
 
 def candidate_routes(bench: Workbench, runs: Runs, person: str) -> APIRouter:
-    """The routes; `position` is the step of the choice, decided or open."""
-    router = APIRouter(prefix="/api/sessions/{session_id}/choices/{position}")
+    """The routes; `pool` counts the session's choices from 0, `position` is the step of one."""
+    router = APIRouter(prefix="/api/sessions/{session_id}")
 
-    @router.get("/compare", response_model=None)
-    async def compare(session_id: str, position: int, base: int, others: str) -> Answer:
+    @router.get("/pools/{pool}/compare", response_model=None)
+    async def compare(session_id: str, pool: int, base: int, others: str) -> Answer:
         def read() -> Answer:
-            gate = _gate(bench, session_id, position)
+            texts = _texts(bench, session_id, pool)
             numbers = [int(part) for part in others.split(",")[:MOST] if part.isdecimal()]
-            return {"pieces": [[n, pieces(_text(gate, base), _text(gate, n))] for n in numbers if n != base]}
+            found = [[n, pieces(_of(texts, base), _of(texts, n))] for n in numbers if n != base]
+            return {"pieces": found}
 
         return await answered(read)
 
-    @router.post("/merge", response_model=None)
-    async def merge(session_id: str, position: int, body: MergeBody) -> Answer:
+    @router.post("/pools/{pool}/merge", response_model=None)
+    async def put_together(session_id: str, pool: int, body: MergeBody) -> Answer:
         def read() -> Answer:
-            gate = _gate(bench, session_id, position)
-            if not body.merged:
-                return {"text": _text(gate, body.base)}
-            decision = Decision("merge", person, picks=(body.base,), merged=tuple(body.merged))
-            return {"text": merged_text(gate, decision)}
+            texts = _texts(bench, session_id, pool)
+            try:
+                return {"text": merge(_of(texts, body.base), texts, body.merged)}
+            except ValueError as error:
+                raise BadDecision(str(error)) from error
 
         return await answered(read)
 
-    @router.post("/refine", response_model=None)
+    @router.post("/choices/{position}/refine", response_model=None)
     async def refine(session_id: str, position: int, body: RefineBody) -> Answer:
         decision = Decision("pick", person, picks=(body.pick,))
         answer = await answered(lambda: {"session": bench.refine(session_id, position, decision)})
@@ -71,19 +73,16 @@ def candidate_routes(bench: Workbench, runs: Runs, person: str) -> APIRouter:
     return router
 
 
-def _gate(bench: Workbench, session_id: str, position: int) -> PickGate:
-    """The choice at that step. Raises UnknownSession, BadDecision."""
+def _texts(bench: Workbench, session_id: str, pool: int) -> dict[int, str]:
+    """The candidates of a choice, as far as they are written. Raises UnknownSession, BadDecision."""
     session = bench.store.load(session_id)
-    asked: list[Request] = [step.request for step in session.steps]
-    place, _ = bench.readable_place(session)
-    asked += [place.request] if isinstance(place, Pending) else []
-    found = asked[position] if 0 <= position < len(asked) else None
-    if not isinstance(found, PickGate):
-        raise BadDecision("There is no choice among candidates here any more; reload the page.")
-    return found
+    pools = story_of(session, bench.readable_place(session)[0]).pools
+    if not 0 <= pool < len(pools):
+        raise BadDecision("There is no such choice among candidates; reload the page.")
+    return {number: each.draft.text for number, each in pools[pool].candidates.items()}
 
 
-def _text(gate: PickGate, number: int) -> str:
-    if not 0 <= number < len(gate.candidates):
+def _of(texts: Mapping[int, str], number: int) -> str:
+    if number not in texts:
         raise BadDecision("There is no such candidate; reload the page.")
-    return gate.candidates[number].text
+    return texts[number]

@@ -154,12 +154,11 @@ const gate = (view) => {
 // -- comparing and putting together ----------------------------------------------------------
 
 const compare = async (view, base = null) => {
-  const { board, pool } = view;
+  const { board, pool, index } = view;
   const box = view.node.querySelector(".rd-compare");
   const numbers = [...view.ticks].sort((a, b) => a - b);
   const from = base ?? numbers[0];
-  const position = pool.gate ?? board.head.position;
-  const found = await getJson(`${board.url(`choices/${position}/compare`)}?base=${from}&others=${numbers.filter((n) => n !== from).join(",")}`)
+  const found = await getJson(`${board.url(`pools/${index}/compare`)}?base=${from}&others=${numbers.filter((n) => n !== from).join(",")}`)
     .catch(() => ({ error: "The server could not be reached. Try again." }));
   box.dataset.asked = "1";
   if (found.error) { box.replaceChildren(el("p", { role: "alert" }, found.error)); return; }
@@ -169,7 +168,7 @@ const compare = async (view, base = null) => {
   const draw = async () => {
     const asked = merged();
     if (!asked.length) { result.replaceChildren(); return; }
-    const answer = await postJson(board.url(`choices/${position}/merge`), { base: from, merged: asked }).catch(() => ({ error: "The server could not be reached. Try again." }));
+    const answer = await postJson(board.url(`pools/${index}/merge`), { base: from, merged: asked }).catch(() => ({ error: "The server could not be reached. Try again." }));
     if (JSON.stringify(asked) !== JSON.stringify(merged())) return;
     result.replaceChildren(...(answer.error ? [el("p", { role: "alert" }, answer.error)] : [el("p", { class: "rd-hint" }, "Put together it reads:"), plainText(answer.text),
       view.node.redraftView.pool.open && button("Go on with this text", () => board.rule("merge", { picks: [from], merged: asked }), { class: "rd-primary" })].filter(Boolean)));
