@@ -31,3 +31,11 @@ def dump(value: object, of: Any) -> str:
 def load(text: str, of: Any) -> Any:
     """The value that `dump` wrote."""
     return _adapter(of).validate_json(text)
+
+
+def load_strictly(text: str, of: Any) -> Any:
+    """The same for text that others may have written: no value is taken for one of another type.
+
+    Raises pydantic.ValidationError.
+    """
+    return _adapter(of).validate_json(text, strict=True)
