@@ -4,14 +4,13 @@ import { address, button, el, getJson, postJson } from "./dom.js";
 import { Import } from "./preset_import.js";
 import { TaskForm } from "./preset_task.js";
 import { TextBox } from "./preset_text.js";
+import { Turns } from "./preset_turns.js";
 import { forget, keep, left } from "./preset_unsaved.js";
 import { drawValues } from "./preset_values.js";
 import { Versions, named } from "./preset_versions.js";
 
 const PAUSE = 300;  // milliseconds without a key before a text is checked
-const LONG = 1200;  // characters of a request from which on it scrolls in its box
 const LOST = "The server could not be reached. Your text is kept in this browser; try again.";
-const ROLES = { system: "system", user: "to the model", assistant: "the model" };
 
 class Presets {
   constructor(root) {
@@ -22,6 +21,7 @@ class Presets {
     this.saved = this.base = "";
     this.yaml = new TextBox(root, () => this.typed());
     this.versions = new Versions(this);
+    this.turns = new Turns(root);
     this.import = new Import(root, {
       take: (name, text) => this.begin(name, text),
       change: async (name, text) => { if (await this.open(name)) this.put(text); },
@@ -101,6 +101,7 @@ class Presets {
 
   show(name, text, base) {
     this.task.task = null;
+    this.turns.forget();
     this.saved = this.yaml.set(text);
     this.say("");
     this.fail("");
@@ -175,18 +176,13 @@ class Presets {
     this.part("title").textContent = answer.title;
     drawValues(this.part("groups"), answer.groups, { change: (path, value) => this.change(path, value), goTo: (line) => this.yaml.goTo(line) });
     this.task.draw(answer);
-    this.part("turns").replaceChildren(...answer.turns.map((turn) => this.drawTurn(turn)));
+    this.turns.draw(answer.turns);
   }
 
   problem(words, line) {
     this.yaml.mark(line);
     this.part("problem").replaceChildren(...(words ? [words, " ", line && button(`To line ${line}`, () => this.yaml.goTo(line))].filter(Boolean) : []));
     if (words) this.yaml.box.setAttribute("aria-invalid", "true"); else this.yaml.box.removeAttribute("aria-invalid");
-  }
-
-  drawTurn({ title, role, text, cut }) {
-    return el("li", { class: "rd-turn", "data-role": role }, el("h3", {}, el("span", {}, title), el("span", {}, ROLES[role])),
-      el("div", { class: "rd-words", dir: "auto", ...(text.length > LONG ? { tabindex: "0", role: "group", "aria-label": title } : {}) }, text || "(nothing)"), cut && el("p", { class: "rd-help" }, "The rest is not shown."));
   }
 
   // A value of the form goes into the text. What was typed there meanwhile is not lost: it counts.

@@ -86,6 +86,7 @@ def test_a_preset_is_edited_saved_and_used(
     expect(tab.turn("System")).to_have_text("You edit.")
     tab.change("You edit.", OWN)
     expect(tab.turn("System")).to_have_text(OWN)
+    expect(tab.page.locator(".rd-turns [data-changed]")).to_have_count(1)
     tab.page.get_by_label("Title", exact=True).fill("Tweezers: {{fine}} <b>")
     tab.page.get_by_label("Title", exact=True).press("Tab")
     expect(tab.yaml).to_have_value(re.compile(r'title: "Tweezers: {{fine}} <b>"'))
