@@ -8,6 +8,7 @@ from core.engine import Finished
 from core.history import Story, story_of
 from core.sessions import Session
 from core.workbench import Workbench
+from ui.naming import strategy_name
 
 View = dict[str, Any]
 
@@ -28,6 +29,7 @@ def family_view(bench: Workbench, session_id: str) -> list[View]:
             "created_at": session.created_at.isoformat(),
             "state": _state(bench, session),
             "score": scores[session.id],
+            "strategy": strategy_name(session.recipe.strategy),
             "best": session.id == best,
             "on_best_path": session.id in path,
             "here": session.id == session_id,

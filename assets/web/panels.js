@@ -57,7 +57,7 @@ export const drawFamily = async (board) => {
 };
 
 const version = (board, s) => {
-  const words = `${s.steps} steps${s.forked_at === null ? "" : `, from step ${s.forked_at}`} · ${s.state}${s.score === null ? "" : ` · ${number(s.score)}`}`;
+  const words = `${s.strategy} · ${s.steps} steps${s.forked_at === null ? "" : `, from step ${s.forked_at}`} · ${s.state}${s.score === null ? "" : ` · ${number(s.score)}`}`;
   return el("span", { class: s.on_best_path ? "rd-best-path" : "" }, s.here ? el("b", {}, `this session: ${words}`) : sessionLink(board, s.session, words),
     s.best ? el("span", { class: "rd-chip up" }, "best score") : null);
 };
