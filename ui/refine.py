@@ -91,7 +91,7 @@ def _wire(
 def _wire_guidance(handlers: _Handlers, page: gr.Blocks, form: Form, caution: gr.HTML) -> None:
     quiet: dict[str, Any] = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
     choices = [form.preset, form.strategy, form.model]
-    told = [caution, form.candidates]
+    told = [caution, form.candidates, form.width, form.children, form.lookahead]
     for choice in choices:
         choice.change(handlers.guide, choices, told, **quiet)
     page.load(handlers.guide, choices, told, **quiet)
@@ -152,11 +152,12 @@ class _Handlers:
         """The model field with this model chosen, which is among those offered."""
         return gr.update(value=name, choices=list(dict.fromkeys((*self.models.names(), name))))
 
-    def guide(self, preset: str, strategy: str, model: str) -> tuple[Any, Any]:
-        """What to know of this choice, and whether it has candidates."""
+    def guide(self, preset: str, strategy: str, model: str) -> tuple[Any, ...]:
+        """What to know of this choice, and the fields that the strategy has."""
         known = self.presets.get(preset)
         said = cautions(known, strategy, (model or "").strip()) if known else ()
-        return " ".join(said), gr.update(visible=has_candidates(strategy))
+        beam = gr.update(visible=strategy == "beam")
+        return " ".join(said), gr.update(visible=has_candidates(strategy)), beam, beam, beam
 
     def fields(self, name: str) -> tuple[Any, ...]:
         """Show the fields that this kind of task has."""
