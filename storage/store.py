@@ -5,18 +5,19 @@ from __future__ import annotations
 import secrets
 from datetime import UTC, datetime
 
-from sqlalchemy import Engine, Select, func, select, tuple_, update
+from sqlalchemy import Engine, func, select, update
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.orm import Session as Database
-from sqlalchemy.orm import defer
 
 from core.domain import Mode, Recipe, Task
+from core.listing import Filter, Order
 from core.sessions import RecipeChanged, Session, StaleStep, StoreBusy, Summary, UnknownSession
 from core.steps import Step
-from core.words import plain, searchable
-from storage import codec
+from storage import codec, facts
 from storage.database import for_writing
-from storage.tables import SessionRow, StepRow
+from storage.listing import SqlListing
+from storage.reading import session_of, step_of
+from storage.tables import FactsRow, SessionRow, StepRow
 
 
 class SqlStore:
@@ -24,6 +25,7 @@ class SqlStore:
 
     def __init__(self, engine: Engine) -> None:
         self._read, self._write = engine, for_writing(engine)
+        self.listing = SqlListing(engine)
 
     def create(self, task: Task, recipe: Recipe, mode: Mode, *, title: str) -> str:
         """Keep a new session without steps and give its id (128 random bits)."""
@@ -34,10 +36,11 @@ class SqlStore:
             task=codec.dump(task, codec.TASK),
             recipe=codec.dump(recipe, codec.RECIPE),
             mode=mode,
-            search=searchable(title, task),
         )
         with Database(self._write) as database, database.begin():
             database.add(row)
+            database.flush()
+            facts.begin(database.connection(), row.id)
             return row.id
 
     def fork(self, session_id: str, position: int) -> str:
@@ -53,7 +56,6 @@ class SqlStore:
                 task=source.task,
                 recipe=source.recipe,
                 mode=source.mode,
-                search=source.search,
                 ending=source.ending if len(steps) == len(recorded) else "",
                 parent_id=session_id,
                 parent_steps=len(steps),
@@ -61,14 +63,15 @@ class SqlStore:
             database.add(new)
             database.flush()
             database.add_all(_copy(step, new.id) for step in steps)
+            database.flush()
+            facts.begin(database.connection(), new.id)
             return new.id
 
     def load(self, session_id: str) -> Session:
         """The session with all its steps."""
         with Database(self._read) as database:
             row = _row(database, session_id)
-            steps = tuple(_step(step) for step in _steps(database, session_id))
-            return _session(row, steps)
+            return session_of(row, [_step(step) for step in _steps(database, session_id)])
 
     def append(self, session_id: str, position: int, step: Step, recipe: Recipe | None = None) -> None:
         """Keep step `position`; the primary key refuses the second to come."""
@@ -87,6 +90,7 @@ class SqlStore:
                     raise RecipeChanged
                 _refuse_gap(database, session_id, position)
                 database.add(row)
+                facts.grown(database.connection(), session_id, position + 1, row.created_at)
         except IntegrityError as error:
             raise StaleStep from error
         except OperationalError as error:
@@ -98,6 +102,7 @@ class SqlStore:
             row = _row(database, session_id)
             _refuse_gap(database, session_id, steps)
             row.recipe = codec.dump(recipe, codec.RECIPE)
+            facts.fall_behind(database.connection(), session_id)
 
     def family(self, session_id: str) -> list[Session]:
         """The session with all it was forked from and all forks of those, oldest first."""
@@ -112,7 +117,7 @@ class SqlStore:
                 new = set(found) - set(known)
                 known.update(found)
             rows = sorted(known.values(), key=lambda row: (row.created_at, row.id))
-            return [_session(row, tuple(_step(s) for s in _steps(database, row.id))) for row in rows]
+            return [session_of(row, [_step(s) for s in _steps(database, row.id)]) for row in rows]
 
     def mode(self, session_id: str) -> Mode:
         """Who answers the gates now."""
@@ -133,42 +138,40 @@ class SqlStore:
 
     def delete(self, session_id: str) -> None:
         """Leave the session out of lists."""
-        self._set(session_id, deleted_at=datetime.now(UTC))
+        self._mark(session_id, datetime.now(UTC))
 
     def restore(self, session_id: str) -> None:
         """Undo `delete`."""
-        self._set(session_id, deleted_at=None)
+        self._mark(session_id, None)
 
     def recent(self, limit: int, before: str | None = None, *, query: str = "") -> list[Summary]:
         """The newest sessions that aren't deleted, paged by the last one seen."""
-        sought = plain(query)
-        rows = _listed().limit(limit)
-        if sought:
-            rows = rows.where(SessionRow.search.contains(sought, autoescape=True))
-        with Database(self._read) as database:
-            if before is not None:
-                last = _row(database, before)
-                rows = rows.where(
-                    tuple_(SessionRow.created_at, SessionRow.id) < tuple_(last.created_at, last.id)
-                )
-            return [_summary(row, steps, changed) for row, steps, changed in database.execute(rows)]
+        return self.listing.find(Filter(query), Order(), limit, before)
 
-    def _set(self, session_id: str, **values: str | datetime | None) -> None:
+    def fold(self, session_id: str) -> None:
+        """Bring what lists know of the session up to its last step."""
+        with self._write.begin() as connection:
+            facts.fold(connection, session_id)
+
+    def fold_behind(self, most: int) -> int:
+        """Do so for sessions that lists are behind of, each in a transaction of its own."""
+        with self._read.connect() as connection:
+            found = facts.behind(connection, most)
+        for session_id in found:
+            self.fold(session_id)
+        return len(found)
+
+    def _set(self, session_id: str, **values: str) -> None:
         with Database(self._write) as database, database.begin():
             _row(database, session_id)
             database.execute(update(SessionRow).where(SessionRow.id == session_id).values(**values))
+            facts.fall_behind(database.connection(), session_id)
 
-
-def _listed() -> Select[SessionRow, int, datetime | None]:
-    """The rows of lists, newest first, each with the number of its steps and the moment of the last."""
-    own = StepRow.session_id == SessionRow.id
-    count = select(func.count()).where(own).scalar_subquery()
-    last = select(StepRow.created_at).where(own).order_by(StepRow.position.desc()).limit(1)
-    # Tasks may be a megabyte each, and a list shows none.
-    rows = select(SessionRow, count, last.scalar_subquery()).options(defer(SessionRow.task))
-    return rows.where(SessionRow.deleted_at.is_(None)).order_by(
-        SessionRow.created_at.desc(), SessionRow.id.desc()
-    )
+    def _mark(self, session_id: str, deleted_at: datetime | None) -> None:
+        with Database(self._write) as database, database.begin():
+            _row(database, session_id).deleted_at = deleted_at
+            listed = update(FactsRow).where(FactsRow.session_id == session_id)
+            database.execute(listed.values(deleted=int(deleted_at is not None)))
 
 
 def _row(database: Database, session_id: str) -> SessionRow:
@@ -202,39 +205,4 @@ def _copy(step: StepRow, session_id: str) -> StepRow:
 
 
 def _step(row: StepRow) -> Step:
-    return Step(codec.load(row.request, codec.REQUEST), codec.load(row.answer, codec.ANSWER))
-
-
-def _session(row: SessionRow, steps: tuple[Step, ...]) -> Session:
-    return Session(
-        id=row.id,
-        title=row.title,
-        created_at=row.created_at,
-        task=codec.load(row.task, codec.TASK),
-        recipe=codec.load(row.recipe, codec.RECIPE),
-        mode=row.mode,  # type: ignore[arg-type]  # CHECK mode_known
-        steps=steps,
-        problem=row.problem,
-        parent=_parent(row),
-    )
-
-
-def _parent(row: SessionRow) -> tuple[str, int] | None:
-    return (row.parent_id, row.parent_steps) if row.parent_id and row.parent_steps is not None else None
-
-
-def _summary(row: SessionRow, steps: int, changed: datetime | None) -> Summary:
-    recipe: Recipe = codec.load(row.recipe, codec.RECIPE)
-    return Summary(
-        id=row.id,
-        title=row.title,
-        created_at=row.created_at,
-        strategy=recipe.strategy,
-        model=recipe.model,
-        steps=steps,
-        ending=row.ending,
-        problem=row.problem,
-        # A fork's steps are as old as those they were copied from.
-        changed_at=max(row.created_at, changed or row.created_at),
-        parent=_parent(row),
-    )
+    return step_of(row.request, row.answer)

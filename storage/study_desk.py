@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, func, insert, select, update
 
 from core.studies.allocation import Given, Shown, Slot
 from core.studies.records import (
@@ -37,8 +37,40 @@ from storage.study_tables import (
     VoteRow,
 )
 
-WINDOW = 400
+WINDOW = 200
 """How many of the pairings shown least are looked at for the next; more would only take longer."""
+
+
+# Made once: what takes the time of these statements is to put them together.
+_ASSIGNMENTS = select(*ASSIGNMENT).join(PairingRow, PairingRow.id == AssignmentRow.pairing_id)
+_OF_STUDY = AssignmentRow.study_id == bindparam("study")
+_ALL = _ASSIGNMENTS.where(_OF_STUDY).order_by(AssignmentRow.id)
+_OVERDUE = _ALL.where(AssignmentRow.state == "reserved", AssignmentRow.expires_at < bindparam("now"))
+_BY_TOKEN = _ASSIGNMENTS.where(_OF_STUDY, AssignmentRow.token == bindparam("token"))
+_HISTORY = (
+    select(*ASSIGNMENT, *SLOT)
+    .join(PairingRow, PairingRow.id == AssignmentRow.pairing_id)
+    .where(AssignmentRow.rater_id == bindparam("rater"))
+    .order_by(AssignmentRow.seq)
+)
+_GIVEN = select(AssignmentRow.pairing_id).where(AssignmentRow.rater_id == bindparam("rater"))
+_FRESH = (
+    PairingRow.study_id == bindparam("study"),
+    PairingRow.identical.is_(False),
+    PairingRow.id.not_in(_GIVEN),
+)
+_OPEN = (PairingRow.kind == "item", PairingRow.live < bindparam("target"))
+_LEAST = select(*SLOT).where(*_FRESH, *_OPEN).order_by(PairingRow.live, PairingRow.id).limit(WINDOW)
+_CHECKS = select(*SLOT).where(*_FRESH, PairingRow.kind != "item")
+_LEFT = select(func.count(PairingRow.id)).where(*_FRESH, *_OPEN)
+_RATER = select(RaterRow.__table__).where(RaterRow.id == bindparam("rater"))
+_CLIENT = select(VoteRow.assignment_id, VoteRow.choice).where(VoteRow.client_uuid == bindparam("client"))
+_PAIR = (
+    select(PairingRow.output_x, PairingRow.output_y, ItemRow.prompt)
+    .join(ItemRow, ItemRow.id == PairingRow.item_id)
+    .where(PairingRow.id == bindparam("pairing"))
+)
+_TEXTS = select(OutputRow.__table__).where(OutputRow.id.in_((bindparam("x"), bindparam("y"))))
 
 
 class CommonSqlDesk:
@@ -81,9 +113,14 @@ class CommonSqlDesk:
 class RaterSqlDesk(CommonSqlDesk):
     """The raters' part of a transaction."""
 
+    def __init__(self, connection: Connection, study: Study, now: datetime) -> None:
+        super().__init__(connection, study, now)
+        self._raters: dict[int, Rater] = {}
+
     def rater(self, rater: int) -> Rater:
-        row = self.connection.execute(select(RaterRow.__table__).where(RaterRow.id == rater)).one()
-        return rater_of(row)
+        if rater not in self._raters:
+            self._raters[rater] = rater_of(self.connection.execute(_RATER, {"rater": rater}).one())
+        return self._raters[rater]
 
     def rater_by_crowd(self, name: str, value: str) -> Rater | None:
         known = RaterRow.crowd_id == f"{name}={value}"
@@ -99,45 +136,31 @@ class RaterSqlDesk(CommonSqlDesk):
 
     def _set_rater(self, rater: int, **values: object) -> None:
         self.connection.execute(update(RaterRow).where(RaterRow.id == rater).values(**values))
+        self._raters.pop(rater, None)
 
     def overdue(self) -> tuple[Assignment, ...]:
-        late = (AssignmentRow.state == "reserved", AssignmentRow.expires_at < self.now)
-        return self._assignments(AssignmentRow.study_id == self.study.id, *late)
+        return self._assignments(_OVERDUE, now=self.now)
 
     def history(self, rater: int) -> tuple[tuple[Assignment, Shown], ...]:
-        query = (
-            select(*ASSIGNMENT, *SLOT)
-            .join(PairingRow, PairingRow.id == AssignmentRow.pairing_id)
-            .where(AssignmentRow.rater_id == rater)
-            .order_by(AssignmentRow.seq)
-        )
         found = []
-        for row in self.connection.execute(query):
+        for row in self.connection.execute(_HISTORY, {"rater": rater}):
             one = assignment_of(row)
             done = one.state in ("voted", "skipped")
             found.append((one, Shown(slot_of(row[len(ASSIGNMENT) :]), one.x_left, one.retest, done)))
         return tuple(found)
 
     def slots(self, rater: int) -> tuple[Slot, ...]:
-        fresh = self._fresh(rater)
-        own = fresh.where(PairingRow.kind == "item", PairingRow.live < self.study.protocol.target)
-        least = own.order_by(PairingRow.live, PairingRow.id).limit(WINDOW)
-        other = fresh.where(PairingRow.kind != "item")
-        rows = [*self.connection.execute(least), *self.connection.execute(other)]
-        return tuple(slot_of(row) for row in rows)
-
-    def _fresh(self, rater: int) -> Select[Any]:
-        """Pairings that are asked and that this rater was never given."""
-        given = select(AssignmentRow.pairing_id).where(AssignmentRow.rater_id == rater)
-        own = PairingRow.study_id == self.study.id
-        return select(*SLOT).where(own, PairingRow.identical.is_(False), PairingRow.id.not_in(given))
+        which = {"study": self.study.id, "rater": rater}
+        least = self.connection.execute(_LEAST, {**which, "target": self.study.protocol.target})
+        checks = self.connection.execute(_CHECKS, which)
+        return tuple(slot_of(row) for row in (*least, *checks))
 
     def slot(self, pairing: int) -> Slot:
         return slot_of(self.connection.execute(select(*SLOT).where(PairingRow.id == pairing)).one())
 
     def left_for(self, rater: int) -> int:
-        wanted = (PairingRow.kind == "item", PairingRow.live < self.study.protocol.target)
-        return self._count(select(func.count()).select_from(self._fresh(rater).where(*wanted).subquery()))
+        which = {"study": self.study.id, "rater": rater, "target": self.study.protocol.target}
+        return int(self.connection.scalar(_LEFT, which) or 0)
 
     def live(self) -> int:
         own = (PairingRow.study_id == self.study.id, PairingRow.kind == "item")
@@ -148,25 +171,22 @@ class RaterSqlDesk(CommonSqlDesk):
         times = {"shown_at": self.now, "expires_at": expires_at}
         more = {"x_left": given.x_left, "seq": seq, "state": "reserved", "retest": given.retest}
         self.connection.execute(insert(AssignmentRow), {**row, **more, **times})
-        (assignment,) = self._assignments(AssignmentRow.token == token)
+        (assignment,) = self._assignments(_BY_TOKEN, token=token)
         return assignment
 
     def assignment(self, token: str) -> Assignment | None:
-        own = AssignmentRow.study_id == self.study.id
-        return next(iter(self._assignments(own, AssignmentRow.token == token)), None)
+        return next(iter(self._assignments(_BY_TOKEN, token=token)), None)
 
-    def _assignments(self, *which: Any) -> tuple[Assignment, ...]:
-        query = select(*ASSIGNMENT).join(PairingRow, PairingRow.id == AssignmentRow.pairing_id)
-        rows = self.connection.execute(query.where(*which).order_by(AssignmentRow.id))
+    def _assignments(self, query: Select[Any], **which: object) -> tuple[Assignment, ...]:
+        rows = self.connection.execute(query, {"study": self.study.id, **which})
         return tuple(assignment_of(row) for row in rows)
 
     def assignments(self) -> tuple[Assignment, ...]:
         """All of the study, for its owner."""
-        return self._assignments(AssignmentRow.study_id == self.study.id)
+        return self._assignments(_ALL)
 
     def vote_of_client(self, client_uuid: str) -> tuple[int, Answered] | None:
-        query = select(VoteRow.assignment_id, VoteRow.choice).where(VoteRow.client_uuid == client_uuid)
-        row: Any = self.connection.execute(query).first()
+        row: Any = self.connection.execute(_CLIENT, {"client": client_uuid}).first()
         return (row[0], row[1]) if row else None
 
     def add_vote(self, assignment: int, version: int, ballot: Ballot) -> None:
@@ -198,12 +218,8 @@ class RaterSqlDesk(CommonSqlDesk):
 
     def texts(self, assignment: Assignment) -> tuple[str, Output, Output]:
         """The prompt and the texts, the left one first."""
-        pairing = self.connection.execute(
-            select(PairingRow.output_x, PairingRow.output_y, ItemRow.prompt)
-            .join(ItemRow, ItemRow.id == PairingRow.item_id)
-            .where(PairingRow.id == assignment.pairing)
-        ).one()
-        query = select(OutputRow.__table__).where(OutputRow.id.in_(pairing[:2]))
-        texts = {row.id: output_of(row) for row in self.connection.execute(query)}
-        x, y = (texts[output] for output in pairing[:2])
+        pairing = self.connection.execute(_PAIR, {"pairing": assignment.pairing}).one()
+        rows = self.connection.execute(_TEXTS, {"x": pairing.output_x, "y": pairing.output_y})
+        texts = {row.id: output_of(row) for row in rows}
+        x, y = texts[pairing.output_x], texts[pairing.output_y]
         return (pairing.prompt, x, y) if assignment.x_left else (pairing.prompt, y, x)

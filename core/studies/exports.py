@@ -153,8 +153,7 @@ def long_csv(found: Results) -> str:
     """
     rows = [{name: _cell(value) for name, value in row.items()} for row in long_rows(found)]
     out = io.StringIO(newline="")
-    names = list(rows[0]) if rows else ["study", "rater", "item", "system_left", "system_right", "choice"]
-    writer = csv.DictWriter(out, names, lineterminator="\r\n")
+    writer = csv.DictWriter(out, list(rows[0]) if rows else ["study"], lineterminator="\r\n")
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import get_args
 
 from core.studies.material import Entry
@@ -20,21 +21,30 @@ OTHER = ("kind", "expected", "source")
 FIRST_ATTEMPT, LAST_ATTEMPT = "attempt 0", "last attempt"
 
 
-def read_entries(data: bytes, systems: Sequence[str] = (), limit: int | None = None) -> tuple[Entry, ...]:
+@dataclass(frozen=True)
+class Read:
+    """The items of a file, and what its owner should know of the reading."""
+
+    entries: tuple[Entry, ...]
+    notes: tuple[str, ...] = ()
+
+
+def read_entries(data: bytes, systems: Sequence[str] = (), limit: int | None = None) -> Read:
     """The items in a file, the first `limit` of them; its form is seen from its columns.
 
     `systems` names the columns with texts, where not all that are left over are meant. Raises BadStudy.
     """
     rows = read_rows(data)
     columns = set().union(*(row.values for row in rows))
+    notes: list[str] = []
     if {"record_id", "attempt"} <= columns:
-        entries = _trajectories(rows)
+        entries = _trajectories(rows, notes)
     elif not systems and columns & set(SYSTEM) and columns & set(TEXT):
         entries = _row_per_system(rows)
     else:
         entries = _column_per_system(rows, systems)
     found = tuple(entries)
-    return found if limit is None else found[:limit]
+    return Read(found if limit is None else found[:limit], tuple(notes))
 
 
 def _column_per_system(rows: Sequence[TableRow], systems: Sequence[str]) -> Iterator[Entry]:
@@ -95,8 +105,11 @@ def _key(row: TableRow) -> str:
     return row.text(*KEY)
 
 
-def _trajectories(rows: Sequence[TableRow]) -> Iterator[Entry]:
-    """Each record's first attempt against its last; a record with one attempt is the same text twice."""
+def _trajectories(rows: Sequence[TableRow], notes: list[str]) -> Iterator[Entry]:
+    """Each record's first attempt against its last; a record with one attempt is the same text twice.
+
+    Files of real runs lack a first attempt here and there: such a record is left out, and noted.
+    """
     records: dict[str, dict[int, TableRow]] = defaultdict(dict)
     for row in rows:
         number = row.text("attempt")
@@ -105,9 +118,12 @@ def _trajectories(rows: Sequence[TableRow]) -> Iterator[Entry]:
         if int(number) in records[row.text("record_id")]:
             raise BadStudy(f"{row.place} has attempt {number} of a record a second time. Nothing was added.")
         records[row.text("record_id")][int(number)] = row
+    headless = [key for key, attempts in records.items() if 0 not in attempts]
+    if headless:
+        notes.append(f"Records without an attempt 0 are left out: {', '.join(headless)}.")
     for key, attempts in records.items():
         if 0 not in attempts:
-            raise BadStudy(f"Record {key!r} has no attempt 0. Nothing was added.")
+            continue
         first, last = attempts[0], attempts[max(attempts)]
         texts = ((FIRST_ATTEMPT, _unescaped(first.text(*TEXT))), (LAST_ATTEMPT, _unescaped(last.text(*TEXT))))
         source = _unescaped(first.text("review", "source", "input"))

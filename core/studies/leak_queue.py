@@ -27,7 +27,7 @@ def scan(desk: OwnerDesk) -> None:
 
 def names_of(desk: OwnerDesk, contents: Contents) -> tuple[str, ...]:
     """The names that are looked for in this study."""
-    return searched((system.name for system in contents.systems), desk.study.protocol.aliases)
+    return searched((system.name for system in contents.compared), desk.study.protocol.aliases)
 
 
 def _key(leak: Leak) -> Key:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from random import Random
 
 from core.studies.blinding import shown_texts
 from core.studies.desks import OwnerDesk
@@ -20,7 +21,7 @@ def check_ready(desk: OwnerDesk) -> None:
         raise BadStudy("This study holds votes from elsewhere: lock it, then unblind it.")
     scan(desk)
     contents, protocol = desk.contents(), desk.study.protocol
-    names = {system.name for system in contents.systems}
+    names = {system.name for system in contents.compared}
     _check_systems(protocol, names)
     _check_leaks(contents)
     for setting, text in shown_texts(protocol).items():
@@ -47,7 +48,11 @@ def _check_leaks(contents: Contents) -> None:
 
 
 def pair_up(contents: Contents, protocol: StudyProtocol) -> tuple[NewPairing, ...]:
-    """Every pairing of the items that are not dropped, x's system before y's by name."""
+    """Every pairing of the items that are not dropped, x's system before y's by name.
+
+    Those of the study's own items are shuffled: whoever looks at the first so many of them sees a sample, not
+    the beginning of a file.
+    """
     names = {system.id: system.name for system in contents.systems}
     texts = outputs_by_item(contents.outputs, names)
     prompts: dict[str, int] = {}
@@ -61,7 +66,9 @@ def pair_up(contents: Contents, protocol: StudyProtocol) -> tuple[NewPairing, ..
             code = pairs.setdefault(pair, len(pairs))
             alike = same(x.text, y.text)
             found.append(NewPairing(item.id, x.id, y.id, alike, item.kind, prompt, code))
-    return tuple(found)
+    own = [one for one in found if one.kind == "item"]
+    Random(protocol.seed).shuffle(own)
+    return (*(one for one in found if one.kind != "item"), *own)
 
 
 def outputs_by_item(outputs: Iterable[Output], names: dict[int, str]) -> dict[int, dict[str, Output]]:

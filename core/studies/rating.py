@@ -119,6 +119,14 @@ class Rating:
         """Answer the closing question: left, right or unsure, and what was recognised. Raises Refused."""
         return self._run(token, lambda desk, rater: _close(desk, rater, guess, recognised))
 
+    def malformed(self, token: str) -> Refused:
+        """The refusal of a post that is of no form that any page sends; logged with its rater's study."""
+        try:
+            self._run(token, lambda desk, rater: _no(desk, rater, "form", malformed=True))
+        except Refused as refused:
+            return refused
+        raise AssertionError("what is refused raises")
+
     def _run(self, token: str, work: Work) -> RaterView:
         found = self.store.link(token_hash(token))
         if found is None:

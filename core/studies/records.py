@@ -212,3 +212,10 @@ class Contents:
     outputs: tuple[Output, ...]
     pairings: tuple[Pairing, ...]
     leaks: tuple[Leak, ...]
+
+    @property
+    def compared(self) -> tuple[System, ...]:
+        """The systems of the study's own items; others only stand for good and bad in its checks."""
+        own = {item.id for item in self.items if item.kind == "item" and not item.dropped}
+        there = {output.system for output in self.outputs if output.item in own}
+        return tuple(system for system in self.systems if system.id in there)

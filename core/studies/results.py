@@ -92,19 +92,11 @@ def votes_of(found: Results) -> tuple[Vote, ...]:
 def report_of(found: Results) -> Report:
     """The study's report, under masked labels until it is unblinded."""
     protocol = found.study.protocol
-    systems = _compared(found.contents)
+    systems = {system.mask for system in found.contents.compared}
     names = None if found.masked else {system.mask: system.name for system in found.contents.systems}
     rules = Rules(protocol.preference, protocol.power, protocol.draws, protocol.seed, protocol.both_bad)
-    # Gold items may be of texts that only stand for good and bad: those are no systems of the report.
     votes = [v for v in votes_of(found) if {v.system_left, v.system_right} <= systems]
     return report(votes, rules, systems=systems, names=names, guesses=guesses(found))
-
-
-def _compared(contents: Contents) -> set[str]:
-    """The masks of the systems that have texts among the study's own items."""
-    own = {item.id for item in contents.items if item.kind == "item" and not item.dropped}
-    there = {output.system for output in contents.outputs if output.item in own}
-    return {system.mask for system in contents.systems if system.id in there}
 
 
 def guesses(found: Results) -> tuple[Guess, ...]:

@@ -19,7 +19,7 @@ from core.studies.material import Added, Entry
 from core.studies.opening import check_ready, items_hash, pair_up
 from core.studies.protocol import BadStudy, StudyProtocol, check_protocol, protocol_hash
 from core.studies.rating import new_token, next_code, token_hash
-from core.studies.records import Event, Mark, Status, Study, Unblinding
+from core.studies.records import Contents, Event, Mark, Status, Study, Unblinding
 from core.studies.results import votes_hash
 from core.studies.votes_elsewhere import ForeignVote, add_votes
 
@@ -91,6 +91,10 @@ class Studies:
             return added
 
         return self.store.run(study_id, work)
+
+    def contents(self, study_id: str) -> Contents:
+        """Systems, items, texts with their flags, pairings: all that raters don't change. For owners only."""
+        return self.store.look(study_id, lambda desk: desk.contents())
 
     # -- names in the texts ----------------------------------------------------------------
 

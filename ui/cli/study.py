@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -15,12 +16,12 @@ from core.studies.desks import StudyStore
 from core.studies.exports import as_json, export, protocol_document
 from core.studies.figures import Undefined
 from core.studies.from_sessions import from_recipes, from_sessions
-from core.studies.imports import read_entries
+from core.studies.imports import Read, read_entries
 from core.studies.leaks import SHORTEST, Leak
-from core.studies.material import Added, Entry, systems_of
+from core.studies.material import Added, systems_of
 from core.studies.monitor import Monitor, monitor
 from core.studies.protocol import BadStudy, StudyProtocol, read_protocol
-from core.studies.records import UnknownStudy
+from core.studies.records import Contents, UnknownStudy
 from core.studies.results import report_of, results
 from core.studies.service import Studies
 from core.studies.summary import summary
@@ -117,23 +118,33 @@ def _import(tools: Tools, store: StudyStore, args: argparse.Namespace) -> int:
     if args.file and holds_votes(_read(args.file)):
         added = studies.add_votes(args.id, read_votes(_read(args.file)), tools.person)
         return _say_added(args, added, "votes", ())
-    entries = _entries(tools, args)
+    read = _entries(tools, args)
+    entries = read.entries
     added = studies.add(args.id, entries, tools.person, "row" if args.file else "session")
     waiting = [leak for leak in studies.leaks(args.id) if leak.decision == "open"]
-    notes = [f"{len(waiting)} names wait for a decision: study leaks {args.id}"] if waiting else []
+    notes = list(read.notes)
+    notes += [f"{len(waiting)} names wait for a decision: study leaks {args.id}"] if waiting else []
+    notes += _flagged(studies.contents(args.id))
     short = [name for name in systems_of(entries) if len(name) < SHORTEST]
     if short:
         notes.append(f"Too short to be looked for in the texts: {', '.join(short)}")
     return _say_added(args, added, "items", notes)
 
 
-def _entries(tools: Tools, args: argparse.Namespace) -> tuple[Entry, ...]:
+def _flagged(contents: Contents) -> list[str]:
+    """What is flagged among the texts of the study."""
+    often = Counter(flag for output in contents.outputs for flag in output.measures.flags)
+    said = ", ".join(f"{flag} {number}" for flag, number in sorted(often.items()))
+    return [f"Flagged among the texts of the study: {said}"] if said else []
+
+
+def _entries(tools: Tools, args: argparse.Namespace) -> Read:
     if args.file:
         return read_entries(_read(args.file), args.system, args.limit)
     if args.session:
-        return from_sessions(tools.bench, args.session)
+        return Read(from_sessions(tools.bench, args.session))
     arms = {name: ids.split(",") for name, _, ids in (arm.partition("=") for arm in args.arm)}
-    return from_recipes(tools.bench, arms)
+    return Read(from_recipes(tools.bench, arms))
 
 
 def _say_added(args: argparse.Namespace, added: Added, what: str, notes: Any) -> int:
