@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from core.domain import Mode, Recipe, Task
 from core.steps import Step
+
+if TYPE_CHECKING:
+    from core.listing import Listing
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,10 @@ class Session:
 
 @dataclass(frozen=True)
 class Summary:
-    """A session in a list. `changed_at` is when its last step was kept, `parent` what it was forked from."""
+    """A session in a list. `changed_at` is when its last step was kept, `parent` what it was forked from.
+
+    From `preset` on it is what core.facts.Facts says, as of the last time it was folded; None is unknown.
+    """
 
     id: str
     title: str
@@ -39,6 +45,18 @@ class Summary:
     problem: str
     changed_at: datetime
     parent: tuple[str, int] | None = None
+    preset: str = ""
+    outcome: str = "open"
+    rounds: int = 0
+    first_score: float | None = None
+    last_score: float | None = None
+    best_score: float | None = None
+    change: float | None = None
+    money: float | None = None
+    tokens: int = 0
+    seconds: float = 0.0
+    starred: bool = False
+    tags: tuple[str, ...] = ()
 
 
 class StaleStep(Exception):
@@ -71,6 +89,11 @@ class UnknownSession(Exception):
 
 class Store(Protocol):
     """What must be kept. Every method is atomic; sessions are never changed besides by these."""
+
+    @property
+    def listing(self) -> Listing:
+        """Lists of the sessions, and the marks on them."""
+        ...
 
     def create(self, task: Task, recipe: Recipe, mode: Mode, *, title: str) -> str:
         """Keep a new session without steps and give its id."""
@@ -126,7 +149,15 @@ class Store(Protocol):
     def recent(self, limit: int, before: str | None = None, *, query: str = "") -> list[Summary]:
         """The newest sessions that aren't deleted, from the one after `before` on.
 
-        With `query` those whose title or task has it, as core.words.plain spells both.
+        With `query` those that have it in title, task or drafts (Listing.find tells how).
         Raises UnknownSession for `before`.
         """
+        ...
+
+    def fold(self, session_id: str) -> None:
+        """Bring what lists know of the session (core.facts) up to its last step. Raises UnknownSession."""
+        ...
+
+    def fold_behind(self, most: int) -> int:
+        """Do so for up to `most` sessions that lists are behind of; for how many it was done."""
         ...

@@ -161,6 +161,7 @@ class Workbench:
             self.change(session_id, alter)
             return
         self.store.set_ending(session_id, place.outcome.reason if isinstance(place, Finished) else "")
+        self.store.fold(session_id)
 
     def mode(self, session_id: str) -> Mode:
         """Who answers the gates now."""
@@ -199,11 +200,13 @@ class Workbench:
             place = await engine.play(self.moves(session), session.steps, run.answer, run.record)
         except ModelError as error:
             await asyncio.to_thread(self.store.set_problem, session.id, str(error))
+            await asyncio.to_thread(self.store.fold, session.id)
             raise
         if session.problem:
             await asyncio.to_thread(self.store.set_problem, session.id, "")
         if isinstance(place, Finished):
             await asyncio.to_thread(self.store.set_ending, session.id, place.outcome.reason)
+        await asyncio.to_thread(self.store.fold, session.id)
         return place
 
 

@@ -19,11 +19,11 @@ from core.fitting import check_kept
 from core.interchange import Chosen, ImportProblem, Kept, Received, Row
 from core.sessions import Session, StoreBusy, UnknownSession
 from core.steps import Step
-from core.words import plain, searchable
-from storage import codec
+from core.words import plain
+from storage import codec, facts
 from storage.database import for_writing
 from storage.documents import document, read_document
-from storage.tables import SessionRow, StepRow
+from storage.tables import FactsRow, SearchRow, SessionRow, StepRow
 
 PAGE = 100
 """Sessions looked up at a time."""
@@ -97,7 +97,9 @@ def _is_chosen(chosen: Chosen, of: Any) -> Any:
         return of.id.in_(chosen.ids)
     sought = plain(chosen.query)
     listed = of.deleted_at.is_(None)
-    return and_(listed, of.search.contains(sought, autoescape=True)) if sought else listed
+    having = select(FactsRow.session_id).join(SearchRow, SearchRow.number == FactsRow.number)
+    found = having.where(SearchRow.text.contains(sought, autoescape=True))
+    return and_(listed, of.id.in_(found)) if sought else listed
 
 
 def _check_all_there(database: Connection, chosen: Chosen) -> None:
@@ -217,11 +219,11 @@ class _Arrival:
             "mode": session.mode,
             "problem": session.problem,
             "ending": kept.ending,
-            "search": searchable(session.title, session.task),
         }
         self.database.execute(insert(SessionRow), row)
         if session.steps:
             self.database.execute(insert(StepRow), [*_step_rows(kept)])
+        facts.begin(self.database, session.id)
 
     def linked(self) -> Received:
         """The links made, and what was done."""

@@ -1,0 +1,155 @@
+"""Keeps what lists know of each session: facts, facets and the text that is searched. Knows no list."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.orm import aliased
+
+from core.domain import Task
+from core.facts import Facts, draft_texts, facts_of
+from core.round_facts import RoundFacts
+from core.sessions import Session, UnknownSession
+from core.words import plain, searchable
+from storage.reading import whole_session
+from storage.tables import FacetRow, FactsRow, RoundFactsRow, SearchRow, StarRow, StepRow, TagRow
+from storage.text_search import END
+
+STARRED = "starred"
+WHOLE = -1
+"""The step of a star that a session has itself."""
+
+
+def begin(connection: Connection, session_id: str) -> None:
+    """Let lists know of a session that was just put into the table of sessions, with all its steps."""
+    session, ending = whole_session(connection, session_id)
+    number = _free_number(connection, session.created_at)
+    own = select(func.max(StepRow.created_at)).where(StepRow.session_id == session_id)
+    changed = max(session.created_at, connection.scalar(own) or session.created_at)
+    row = {"number": number, "session_id": session_id, "changed_at": changed}
+    connection.execute(insert(FactsRow), row)
+    _put(connection, number, session, ending)
+
+
+def fold(connection: Connection, session_id: str) -> None:
+    """Bring what lists know of the session up to its last step. Raises UnknownSession."""
+    session, ending = whole_session(connection, session_id)
+    _put(connection, number_of(connection, session_id), session, ending)
+
+
+def grown(connection: Connection, session_id: str, steps: int, at: datetime) -> None:
+    """A step was added: lists know when and how many there are, and that the rest is behind."""
+    own = update(FactsRow).where(FactsRow.session_id == session_id)
+    connection.execute(own.values(steps=steps, changed_at=at, behind=1))
+
+
+def fall_behind(connection: Connection, session_id: str) -> None:
+    """Something that lists tell of has changed."""
+    connection.execute(update(FactsRow).where(FactsRow.session_id == session_id).values(behind=1))
+
+
+def behind(connection: Connection, most: int) -> list[str]:
+    """Sessions that lists are behind of, newest first."""
+    rows = select(FactsRow.session_id).where(FactsRow.behind == 1)
+    return list(connection.scalars(rows.order_by(FactsRow.number.desc()).limit(most)))
+
+
+def number_of(connection: Connection, session_id: str) -> int:
+    """The number of a session. Raises UnknownSession."""
+    number = connection.scalar(select(FactsRow.number).where(FactsRow.session_id == session_id))
+    if number is None:
+        raise UnknownSession(session_id)
+    return number
+
+
+def milliseconds(moment: datetime) -> int:
+    """The moment as a number that sessions are ordered by."""
+    return int(moment.astimezone(UTC).timestamp() * 1000)
+
+
+def _free_number(connection: Connection, moment: datetime) -> int:
+    """The first number from that moment on that no session has."""
+    wanted, after = milliseconds(moment), aliased(FactsRow)
+    taken = select(FactsRow.number).where(FactsRow.number == wanted)
+    if connection.scalar(taken) is None:
+        return wanted
+    gap = select(FactsRow.number).outerjoin(after, after.number == FactsRow.number + 1)
+    gap = gap.where(FactsRow.number >= wanted, after.number.is_(None)).order_by(FactsRow.number).limit(1)
+    return connection.scalars(gap).one() + 1
+
+
+# -- one session --------------------------------------------------------------------------------
+
+
+def _put(connection: Connection, number: int, session: Session, ending: str) -> None:
+    facts = facts_of(session, ending)
+    own = update(FactsRow).where(FactsRow.number == number)
+    connection.execute(own.values(**facts_values(facts), steps=len(session.steps), behind=0))
+    connection.execute(delete(RoundFactsRow).where(RoundFactsRow.number == number))
+    rounds = [round_values(number, each) for each in facts.each_round]
+    if rounds:
+        connection.execute(insert(RoundFactsRow), rounds)
+    set_facets(connection, number, facet_names(facts), of_facts=True)
+    _set_text(connection, number, search_text(session.title, session.task, draft_texts(session)))
+
+
+def facts_values(facts: Facts) -> dict[str, Any]:
+    """The columns of session_facts that facts fill."""
+    values = {name: value for name, value in asdict(facts).items() if name not in ("models", "each_round")}
+    return {**values, "flags": ",".join(facts.flags), "tokens": facts.tokens}
+
+
+def round_values(number: int, each: RoundFacts) -> dict[str, Any]:
+    """A row of round_facts."""
+    values = asdict(each)
+    return {**values, "number": number, "round": values.pop("number"), "flags": ",".join(each.flags)}
+
+
+def facet_names(facts: Facts) -> set[str]:
+    """The facets that follow from the facts; those of tags and stars do not."""
+    named = {f"preset:{facts.preset}", f"strategy:{facts.strategy}", f"outcome:{facts.outcome}"}
+    named |= {f"model:{name}" for name in facts.models}
+    return named | {f"decision:{each}" for each in facts.decisions} | {f"flag:{each}" for each in facts.flags}
+
+
+def search_text(title: str, task: Task, drafts: Collection[str]) -> str:
+    """What a search through the session looks at, each text on its own line."""
+    lines = [searchable(title, task), *map(plain, drafts)]
+    return "\n".join(dict.fromkeys(filter(None, lines))) + END
+
+
+def _of_marks(facet: str) -> bool:
+    return facet == STARRED or facet.startswith("tag:")
+
+
+def set_facets(connection: Connection, number: int, wanted: set[str], *, of_facts: bool) -> None:
+    """Make these the session's facets of facts, or (of_facts False) those of tags and stars."""
+    rows = connection.scalars(select(FacetRow.facet).where(FacetRow.number == number))
+    there = {facet for facet in rows if _of_marks(facet) != of_facts}
+    own = delete(FacetRow).where(FacetRow.number == number)
+    if there - wanted:
+        connection.execute(own.where(FacetRow.facet.in_(sorted(there - wanted))))
+    if wanted - there:
+        new = [{"facet": facet, "number": number} for facet in sorted(wanted - there)]
+        connection.execute(insert(FacetRow), new)
+
+
+def set_marks(connection: Connection, number: int) -> None:
+    """Bring the facets of tags and stars, and the count of stars, up to what there is."""
+    tags = select(TagRow.tag).where(TagRow.number == number, TagRow.removed_at.is_(None))
+    stars = connection.scalar(select(func.count()).where(StarRow.number == number)) or 0
+    marks = {f"tag:{tag}" for tag in connection.scalars(tags)} | ({STARRED} if stars else set())
+    set_facets(connection, number, marks, of_facts=False)
+    connection.execute(update(FactsRow).where(FactsRow.number == number).values(starred=stars))
+
+
+def _set_text(connection: Connection, number: int, text: str) -> None:
+    there = connection.scalar(select(SearchRow.text).where(SearchRow.number == number))
+    if there is None:
+        connection.execute(insert(SearchRow), {"number": number, "text": text})
+    elif there != text:
+        connection.execute(update(SearchRow).where(SearchRow.number == number).values(text=text))

@@ -1,0 +1,223 @@
+"""Finds sessions among very many: by facets, ranges and words, in one of several orders, page by page.
+
+Without statistics a database may choose to walk through everything, so the walk is chosen here. A condition
+that few sessions meet gives the sessions to look at; where there is none, the sessions are walked through in
+the order that is asked for until a page is full. Knows no page and no value of core but Filter and Order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, select, text, tuple_
+
+from core.listing import Filter, Order
+from storage.facts import STARRED, milliseconds
+from storage.tables import FacetRow, FactsRow
+from storage.text_search import holding, holds, term_values, terms_of
+
+FEW = 1000
+"""So many sessions are looked at and sorted at once; more are walked through."""
+LARGEST_STRIDE = 4000
+
+_COLUMNS: dict[str, Any] = {
+    "newest": FactsRow.number,
+    "changed": FactsRow.changed_at,
+    "change": FactsRow.change,
+    "cost": FactsRow.money,
+    "tokens": FactsRow.tokens,
+    "rounds": FactsRow.rounds,
+}
+_NAMED = ("preset", "strategy", "model", "outcome", "decision", "flag", "tag")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One question to the database: what is wanted, in which order."""
+
+    connection: Connection
+    wanted: Filter
+    order: Order
+
+    def numbers(self, limit: int, after: int | None = None) -> list[int]:
+        """Up to `limit` sessions from the one after number `after` on."""
+        few = None if self._one_walk else self._few()
+        if few is not None:
+            return self._among(few, limit, after)
+        if self.terms and self._newest_first:
+            streamed = self._by_words(limit, after)
+            if streamed is not None:
+                return streamed
+        return self._walk(limit, after)
+
+    # -- what is asked for ----------------------------------------------------------------------
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """What texts must hold."""
+        return terms_of(self.wanted.query)
+
+    @property
+    def facets(self) -> list[str]:
+        """The facets that sessions must have."""
+        named = [f"{kind}:{value}" for kind in _NAMED if (value := getattr(self.wanted, kind))]
+        return named + [STARRED] * self.wanted.starred
+
+    @property
+    def _newest_first(self) -> bool:
+        return self.order == Order()
+
+    @property
+    def _one_walk(self) -> bool:
+        """Whether one index leads through the answer in its order, be it short or long."""
+        plain = not self.terms and not _ranges(self.wanted)
+        return self.order.sort == "newest" and plain and len(self.facets) <= 1
+
+    def _conditions(self, number: Any, facets: Sequence[str], own: Any = None) -> list[ColumnElement[bool]]:
+        """What must hold of a row of facts, words left out; `number` and `own` may use an index."""
+        found = [FactsRow.deleted + 0 == 0, *_moments(self.wanted, number)]
+        for column, least, most in _ranges(self.wanted):
+            bounded = column if column is own else column + 0
+            found += [bounded >= least] * (least is not None) + [bounded <= most] * (most is not None)
+        for facet in facets:
+            has = select(FacetRow.number).where(FacetRow.facet == facet, FacetRow.number == FactsRow.number)
+            found.append(has.exists())
+        return found
+
+    def _held(self) -> list[ColumnElement[bool]]:
+        """The words, looked for in the text itself."""
+        if not self.terms:
+            return []
+        looked = holds(self.connection.dialect.name, self.terms, "s.text")
+        query = (
+            f"EXISTS (SELECT 1 FROM session_search AS s WHERE s.number = session_facts.number AND {looked})"
+        )
+        return [text(query).bindparams(**term_values(self.terms))]  # type: ignore[list-item]
+
+    # -- few -------------------------------------------------------------------------------------
+
+    def _few(self) -> list[int] | None:
+        """The sessions of the narrowest condition, if they are few."""
+        narrowest: list[int] | None = None
+        for found in self._single_conditions():
+            if len(found) <= FEW and (narrowest is None or len(found) < len(narrowest)):
+                narrowest = found
+        return narrowest
+
+    def _single_conditions(self) -> Iterator[list[int]]:
+        """For each condition by itself the sessions that meet it, up to one more than few."""
+        for facet in self.facets:
+            yield self._scalars(select(FacetRow.number).where(FacetRow.facet == facet))
+        listed = select(FactsRow.number).where(FactsRow.deleted == 0)
+        for column, least, most in _ranges(self.wanted):
+            bounds = [column >= least] * (least is not None) + [column <= most] * (most is not None)
+            yield self._scalars(listed.where(*bounds))
+        if self.order.sort != "newest" and (moments := _moments(self.wanted, FactsRow.number)):
+            yield self._scalars(listed.where(*moments))
+        if self.terms and not self._newest_first:
+            found = holding(self.connection, self.terms, FEW + 1)
+            yield from [] if found is None else [found]
+
+    def _scalars(self, query: Select[int]) -> list[int]:
+        return list(self.connection.scalars(query.limit(FEW + 1)))
+
+    def _among(self, few: list[int], limit: int, after: int | None) -> list[int]:
+        """Those of these sessions that meet all conditions, in order."""
+        column = _COLUMNS[self.order.sort]
+        conditions = [*self._conditions(FactsRow.number, self.facets), *self._held()]
+        query = select(FactsRow.number, column).where(FactsRow.number.in_(few), *conditions)
+        rows = sorted(
+            self.connection.execute(query), key=_sort_key(self.order), reverse=not self.order.ascending
+        )
+        if after is not None:
+            last = self.connection.execute(
+                select(FactsRow.number, column).where(FactsRow.number == after)
+            ).one()
+            key, bound = _sort_key(self.order), _sort_key(self.order)(last)
+            rows = [row for row in rows if (key(row) > bound if self.order.ascending else key(row) < bound)]
+        return [row[0] for row in rows[:limit]]
+
+    # -- many ------------------------------------------------------------------------------------
+
+    def _by_words(self, limit: int, after: int | None) -> list[int] | None:
+        """Newest first out of the index of words, in growing strides; None where it knows no such words."""
+        found: list[int] = []
+        stride, below = 2 * limit, after
+        while len(found) < limit:
+            numbers = holding(self.connection, self.terms, stride, below)
+            if numbers is None:
+                return None
+            query = select(FactsRow.number).where(FactsRow.number.in_(numbers))
+            kept = query.where(*self._conditions(FactsRow.number, self.facets))
+            found += self.connection.scalars(kept.order_by(FactsRow.number.desc()))
+            if len(numbers) < stride:
+                break
+            below, stride = numbers[-1], min(4 * stride, LARGEST_STRIDE)
+        return found[:limit]
+
+    def _walk(self, limit: int, after: int | None) -> list[int]:
+        if self.order.sort == "newest":
+            return self._walk_by_time(limit, after)
+        column = _COLUMNS[self.order.sort]
+        last = None
+        if after is not None:
+            last = self.connection.execute(select(column).where(FactsRow.number == after)).scalar_one()
+        conditions = [*self._conditions(FactsRow.number + 0, self.facets, column), *self._held()]
+        listed = select(FactsRow.number).where(FactsRow.deleted == 0, *conditions)
+        found: list[int] = []
+        if after is None or last is not None:
+            found = self._next(
+                listed.where(column.is_not(None)), (column, FactsRow.number), limit, (last, after)
+            )
+        if len(found) < limit:  # then those of which it is not known
+            from_start = (None, None) if last is not None or after is None else (None, after)
+            unknown = listed.where(column.is_(None))
+            found += self._next(unknown, (FactsRow.number,), limit - len(found), from_start[1:])
+        return found
+
+    def _walk_by_time(self, limit: int, after: int | None) -> list[int]:
+        """By the index of a facet where one is asked for, else by that of the starts."""
+        facets = self.facets
+        if not facets:
+            conditions = [*self._conditions(FactsRow.number, ()), *self._held()]
+            listed = select(FactsRow.number).where(FactsRow.deleted == 0, *conditions)
+            return self._next(listed, (FactsRow.number,), limit, (after,))
+        conditions = [*self._conditions(FacetRow.number, facets[1:]), *self._held()]
+        both = select(FacetRow.number).join(FactsRow, FactsRow.number == FacetRow.number)
+        having = both.where(FacetRow.facet == facets[0], *conditions)
+        return self._next(having, (FacetRow.number,), limit, (after,))
+
+    def _next(self, query: Any, key: tuple[Any, ...], limit: int, last: tuple[Any, ...]) -> list[int]:
+        """The next rows in the order of a key, from the one after `last` on (whose end is None: all)."""
+        if last[-1] is not None:
+            here, there = (tuple_(*key), tuple_(*last)) if len(key) > 1 else (key[0], last[0])
+            query = query.where(here > there if self.order.ascending else here < there)
+        ordered = [each.asc() if self.order.ascending else each.desc() for each in key]
+        return list(self.connection.scalars(query.order_by(*ordered).limit(limit)))
+
+
+def _ranges(wanted: Filter) -> list[tuple[Any, float | None, float | None]]:
+    """The columns that are bounded, each with its least and most."""
+    found = (
+        (FactsRow.change, wanted.change_least, wanted.change_most),
+        (FactsRow.money, wanted.cost_least, wanted.cost_most),
+    )
+    return [each for each in found if each[1:] != (None, None)]
+
+
+def _moments(wanted: Filter, number: Any) -> list[ColumnElement[bool]]:
+    found = [number >= milliseconds(wanted.since)] if wanted.since else []
+    return found + ([number < milliseconds(wanted.until)] if wanted.until else [])
+
+
+def _sort_key(order: Order) -> Any:
+    """Of a row (number, value): what is not known comes last either way."""
+
+    def key(row: Any) -> tuple[bool, Any, int]:
+        number, value = row
+        known = value is not None
+        return (known != order.ascending, value if known else 0, number)
+
+    return key

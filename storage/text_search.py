@@ -1,0 +1,148 @@
+"""Which sessions hold some words: the one place that knows how a database searches texts.
+
+On SQLite every run of three characters of every session's text (session_search) is in a full-text index, so
+that parts of words and texts without spaces are found; a found text is then looked at itself. Terms of two
+characters that are not ASCII, as Chinese and Japanese words mostly are, go through the index by their
+continuations; shorter and plainer ones are looked for in the texts, newest first.
+
+On PostgreSQL words are found by their beginnings with to_tsvector, and other terms in the texts themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, text
+
+from core.words import plain
+
+MOST_TERMS = 20
+_TERM = re.compile(r'"([^"]+)"(?= |$)|(\S+)')
+_WORD = re.compile(r"[a-z0-9]+")
+MOST_RUNS = 60
+NOWHERE = "\x01"
+"""A character that no folded text has."""
+END = "\n\n"
+"""Ends every indexed text, so that its last characters begin runs of three as well."""
+
+
+def terms_of(query: str) -> tuple[str, ...]:
+    """What a query asks for, all of it: its words, and what stands in "quotes" as it stands there.
+
+    Every other character is an ordinary one; there is no query with a mistake in it.
+    """
+    found = [(quoted or word).strip() for quoted, word in _TERM.findall(plain(query))]
+    return tuple(dict.fromkeys(filter(None, found)))[:MOST_TERMS]
+
+
+def create_index(connection: Connection) -> None:
+    """Make the index of a database that has session_search, and fill it from there."""
+    if connection.dialect.name == "sqlite":
+        for statement in (_SQLITE_INDEX, _SQLITE_TERMS, *_SQLITE_TRIGGERS, FILL):
+            connection.exec_driver_sql(statement)
+    elif connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(_POSTGRESQL_INDEX)
+
+
+def holding(
+    connection: Connection, terms: Sequence[str], limit: int, below: int | None = None
+) -> list[int] | None:
+    """Numbers of sessions whose text holds every term, highest first, those under `below`.
+
+    None where no index knows any of the terms: the texts themselves must be looked through (`holds`).
+    """
+    postgresql = connection.dialect.name == "postgresql"
+    found = _in_postgresql(terms) if postgresql else _in_sqlite(connection, terms)
+    if found is None:
+        return None
+    (source, key), sought = (_POSTGRESQL if postgresql else _SQLITE), found
+    under = "" if below is None else f"AND {key} < :below"
+    looked_at = holds(connection.dialect.name, terms, "s.text")
+    query = f"SELECT {key} {source} {under} AND {looked_at} ORDER BY {key} DESC LIMIT :limit"
+    values = {**term_values(terms), "sought": sought, "limit": limit, "below": below}
+    return list(connection.scalars(text(query), values))
+
+
+def holds(dialect: str, terms: Sequence[str], column: str) -> str:
+    """SQL: the text in the column holds every term; its parameters are `term_values`."""
+    place = "strpos" if dialect == "postgresql" else "instr"
+    return " AND ".join(f"{place}({column}, :term_{i}) > 0" for i, _ in enumerate(terms))
+
+
+def term_values(terms: Sequence[str]) -> dict[str, str]:
+    """The parameters of `holds`."""
+    return {f"term_{i}": term for i, term in enumerate(terms)}
+
+
+# -- SQLite -------------------------------------------------------------------------------------
+
+_SQLITE = (
+    "FROM session_fts CROSS JOIN session_search AS s ON s.number = session_fts.rowid "
+    "WHERE session_fts MATCH :sought",
+    "session_fts.rowid",
+)
+_SQLITE_INDEX = """
+    CREATE VIRTUAL TABLE session_fts USING fts5(
+        text, content='session_search', content_rowid='number', detail=none,
+        tokenize='trigram case_sensitive 1'
+    )"""
+_SQLITE_TERMS = "CREATE VIRTUAL TABLE session_terms USING fts5vocab('session_fts', 'row')"
+_SQLITE_TRIGGERS = (
+    """CREATE TRIGGER search_added AFTER INSERT ON session_search BEGIN
+        INSERT INTO session_fts (rowid, text) VALUES (new.number, new.text);
+    END""",
+    """CREATE TRIGGER search_changed AFTER UPDATE ON session_search WHEN old.text <> new.text BEGIN
+        INSERT INTO session_fts (session_fts, rowid, text) VALUES ('delete', old.number, old.text);
+        INSERT INTO session_fts (rowid, text) VALUES (new.number, new.text);
+    END""",
+    """CREATE TRIGGER search_removed AFTER DELETE ON session_search BEGIN
+        INSERT INTO session_fts (session_fts, rowid, text) VALUES ('delete', old.number, old.text);
+    END""",
+)
+FILL = "INSERT INTO session_fts (session_fts) VALUES ('rebuild')"
+_CONTINUED = "SELECT term FROM session_terms WHERE term >= :least AND term < :most LIMIT 500"
+
+
+def _in_sqlite(connection: Connection, terms: Sequence[str]) -> str | None:
+    """What to look for in the index: runs of three characters, each of which must be there."""
+    runs = [f'"{_doubled(run)}"' for term in terms for run in dict.fromkeys(_runs(term))]
+    runs += [_continuations(connection, term) for term in terms if len(term) == 2 and not term.isascii()]
+    return " AND ".join(runs[:MOST_RUNS]) or None
+
+
+def _runs(term: str) -> list[str]:
+    return [term[i : i + 3] for i in range(len(term) - 2)]
+
+
+def _doubled(run: str) -> str:
+    return run.replace('"', '""')
+
+
+def _continuations(connection: Connection, pair: str) -> str:
+    """The indexed runs that begin with two characters, any of which will do."""
+    values = {"least": pair, "most": pair[0] + chr(ord(pair[1]) + 1)}
+    found = connection.scalars(text(_CONTINUED), values)
+    return "(" + (" OR ".join(f'"{_doubled(run)}"' for run in found) or f'"{pair}{NOWHERE}"') + ")"
+
+
+# -- PostgreSQL ---------------------------------------------------------------------------------
+
+_POSTGRESQL = (
+    "FROM session_search AS s "
+    "WHERE to_tsvector('simple', left(s.text, 250000)) @@ to_tsquery('simple', :sought)",
+    "s.number",
+)
+_POSTGRESQL_INDEX = (
+    "CREATE INDEX session_words ON session_search USING gin (to_tsvector('simple', left(text, 250000)))"
+)
+
+
+def _in_postgresql(terms: Sequence[str]) -> str | None:
+    """The words of the terms, each by its beginning; None where there are none of plain letters."""
+    words = [word for term in terms for word in _WORD.findall(term)] if all(map(_plain_word, terms)) else []
+    return " & ".join(f"{word}:*" for word in dict.fromkeys(words)) or None
+
+
+def _plain_word(term: str) -> bool:
+    return bool(_WORD.fullmatch(term))
