@@ -8,8 +8,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from sqlalchemy import Engine
@@ -122,11 +124,37 @@ def _serve(tools: Tools, args: argparse.Namespace) -> int:
     names = LOOPBACK | allowed if allowed or host in LOOPBACK else None
     if host not in LOOPBACK:
         print("There is no sign-in: whoever reaches this address can use it.", file=sys.stderr)
-    app = make_app(tools.bench, tools.models, tools.presets, tools.person, names)
-    print(f"Redraft is at http://{host}:{port}/", flush=True)
-    # Pages hold their event streams open; a server that is told to end does not wait for them.
-    uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1)
+    studies = tools.studies()
+    with _raters(studies, args) as address:
+        app = make_app(tools.bench, tools.models, tools.presets, tools.person, studies, names, address)
+        print(f"Redraft is at http://{host}:{port}/", flush=True)
+        # Pages hold their event streams open; a server that is told to end does not wait for them.
+        uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1)
     return DONE
+
+
+@contextmanager
+def _raters(studies: StudyStore, args: argparse.Namespace) -> Iterator[str]:
+    """While it lasts, raters have a port of their own if they were promised one; gives its address, or ""."""
+    port = getattr(args, "rate_port", None)
+    if port is None:
+        yield ""
+        return
+    import uvicorn
+
+    from ui.rate_routes import rate_app
+
+    config = uvicorn.Config(rate_app(studies), args.rate_host, port, log_level="warning")
+    server, listening = uvicorn.Server(config), config.bind_socket()
+    thread = Thread(target=server.run, args=([listening],), name="raters")
+    thread.start()
+    address = args.rate_url.rstrip("/") or f"http://{args.rate_host}:{listening.getsockname()[1]}"
+    print(f"Raters, and nothing but their pages, are at {address}/", flush=True)
+    try:
+        yield address
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 if __name__ == "__main__":

@@ -92,9 +92,12 @@ class _Sender:
         """Pass on one message of the answer, or keep it while the page is not whole."""
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            headers["Content-Security-Policy"] = POLICY.format(nonce=self._nonce)
             headers["Referrer-Policy"] = "no-referrer"
             headers["X-Content-Type-Options"] = "nosniff"
+            if "content-security-policy" in headers:  # a page that is content with less
+                await self._send(message)
+                return
+            headers["Content-Security-Policy"] = POLICY.format(nonce=self._nonce)
             if headers.get("content-type", "").startswith("text/html"):
                 self._start = message
                 return

@@ -27,6 +27,7 @@ from fastapi.staticfiles import StaticFiles
 from core.models.catalog import Models
 from core.preset_library import PresetLibrary
 from core.runs import Runs
+from core.studies.desks import StudyStore
 from core.workbench import Workbench
 from ui import history, refine
 from ui import presets as preset_page
@@ -35,6 +36,7 @@ from ui.guard import Guard, refuse_plainly
 from ui.history_routes import history_routes
 from ui.model_routes import model_routes
 from ui.preset_routes import preset_routes
+from ui.rate_routes import rate_routes
 from ui.session_routes import session_routes
 
 WEB = Path(__file__).parent.parent / "assets" / "web"
@@ -76,9 +78,12 @@ def make_app(
     models: Models,
     presets: PresetLibrary,
     person: str,
+    studies: StudyStore,
     hosts: frozenset[str] | None = None,
+    rate_address: str = "",
 ) -> fastapi.FastAPI:
-    """The whole web app; `hosts` are the names it goes by (ui.guard.Guard)."""
+    """The whole web app; `hosts` are the names it goes by (ui.guard.Guard), `rate_address` where raters have
+    an address of their own."""
     runs = Runs(bench)
 
     @asynccontextmanager
@@ -94,6 +99,7 @@ def make_app(
     app.include_router(history_routes(bench, runs))
     app.include_router(model_routes(models))
     app.include_router(preset_routes(bench, presets))
+    app.include_router(rate_routes(studies))
     app.mount("/web", StaticFiles(directory=WEB))
     app.add_api_route("/history", _with_slash)
     _mount(app, history.build(), "/history", HISTORY)

@@ -59,6 +59,22 @@ def parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="a name of this server besides localhost, such as a proxy in front of it uses (repeatable)",
     )
+    serve.add_argument(
+        "--rate-port",
+        type=int,
+        metavar="PORT",
+        help="serve the raters' pages, and nothing else, on a port of their own: the one to open to the "
+        "world by a tunnel or a proxy, since whoever reaches the other port owns every study",
+    )
+    serve.add_argument(
+        "--rate-host", default="127.0.0.1", help="address to listen on for raters (default: %(default)s)"
+    )
+    serve.add_argument(
+        "--rate-url",
+        default="",
+        metavar="URL",
+        help="where raters reach that port, such as https://rate.example.org; links begin with it",
+    )
     _refine_arguments(commands.add_parser("refine", help="refine a text", epilog=EPILOG,
                       formatter_class=argparse.RawDescriptionHelpFormatter))  # fmt: skip
     _history_arguments(commands.add_parser("history", help="list, show and export sessions"))
