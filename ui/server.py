@@ -29,7 +29,7 @@ from core.preset_library import PresetLibrary
 from core.runs import Runs
 from core.studies.desks import StudyStore
 from core.workbench import Workbench
-from ui import history, refine
+from ui import history, refine, session_view
 from ui import presets as preset_page
 from ui.candidate_routes import candidate_routes
 from ui.guard import Guard, refuse_plainly
@@ -38,6 +38,7 @@ from ui.model_routes import model_routes
 from ui.preset_routes import preset_routes
 from ui.rate_routes import rate_routes
 from ui.session_routes import session_routes
+from ui.session_view_routes import session_view_routes
 
 WEB = Path(__file__).parent.parent / "assets" / "web"
 STYLES = "".join(
@@ -53,6 +54,12 @@ PRESETS = (
     + '<link rel="stylesheet" href="/web/presets.css">'
     + THEME
     + '<script type="module" src="/web/presets.js"></script>'
+)
+SESSION = (
+    STYLES
+    + '<link rel="stylesheet" href="/web/session_view.css">'
+    + THEME
+    + '<script type="module" src="/web/session_view.js"></script>'
 )
 
 
@@ -95,6 +102,7 @@ def make_app(
     app.add_middleware(Guard, hosts=hosts)
     refuse_plainly(app)
     app.include_router(session_routes(bench, runs, models, person))
+    app.include_router(session_view_routes(bench))
     app.include_router(candidate_routes(bench, runs, person))
     app.include_router(history_routes(bench, runs))
     app.include_router(model_routes(models))
@@ -103,6 +111,8 @@ def make_app(
     app.mount("/web", StaticFiles(directory=WEB))
     app.add_api_route("/history", _with_slash)
     _mount(app, history.build(), "/history", HISTORY)
+    app.add_api_route("/session", _with_slash)
+    _mount(app, session_view.build(), "/session", SESSION)
     app.add_api_route("/presets", _with_slash)
     _mount(app, preset_page.build(), "/presets", PRESETS)
     app.add_api_route("/candidates", _with_slash)
