@@ -1,0 +1,1 @@
+"""Drafts and revisions of elsewhere as sessions."""
