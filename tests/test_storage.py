@@ -189,9 +189,15 @@ def test_foreign_keys_and_checks_really_refuse(engine: Engine) -> None:
         connection.execute(text(insert), {"id": session_id, "position": -1})
 
 
+def not_of_the_search(name: str | None, kind: str, _: object) -> bool:
+    """SQLite's full-text index is made of tables that no model knows."""
+    return not (kind == "table" and str(name).startswith(("session_fts", "session_terms")))
+
+
 def test_the_migrations_make_what_the_tables_say(engine: Engine) -> None:
     with engine.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        opts = {"compare_type": True, "include_name": not_of_the_search}
+        context = MigrationContext.configure(connection, opts=opts)
         assert compare_metadata(context, Base.metadata) == []
 
 

@@ -60,7 +60,8 @@ def test_a_search_looks_at_text_instruction_target_reference_and_title(store: Sq
     session_id = new_session(store, task, "delta")
     for word in ("alpha", "beta", "gamma", "delta", "zeta"):
         assert found(store, word) == [session_id]
-    assert found(store, "alpha beta") == found(store, "epsilon") == []
+    assert found(store, "beta alpha") == [session_id]
+    assert found(store, '"alpha beta"') == found(store, "alpha epsilon") == []
 
 
 def test_a_fork_is_found_as_its_source_is(store: SqlStore) -> None:

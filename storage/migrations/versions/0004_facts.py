@@ -65,8 +65,8 @@ def upgrade() -> None:
     op.create_index("facts_behind", "session_facts", ["behind", "number"], sqlite_where=behind)
     op.create_index("session_by_deletion", "session", ["deleted_at"])
     create_index(op.get_bind())
-    with op.batch_alter_table("session") as session:
-        session.drop_column("search")
+    # In place: a copy of the table would drop the one that steps refer to.
+    op.drop_column("session", "search")
 
 
 def _facts() -> sa.Table:
@@ -78,8 +78,8 @@ def _facts() -> sa.Table:
         sa.Column("outcome", sa.Text(), nullable=False, server_default="open"),
         *(sa.Column(name, sa.Integer(), nullable=False, server_default="0") for name in COUNTS),
         *(sa.Column(name, sa.Text(), nullable=False, server_default="") for name in WORDS),
-        *(sa.Column(name, sa.Float()) for name in SCORES),
-        sa.Column("seconds", sa.Float(), nullable=False, server_default="0"),
+        *(sa.Column(name, sa.Double()) for name in SCORES),
+        sa.Column("seconds", sa.Double(), nullable=False, server_default="0"),
         sa.CheckConstraint("deleted in (0, 1) and behind in (0, 1)", name="facts_marks"),
     )
 
@@ -103,8 +103,8 @@ def _rounds() -> None:
         sa.Column("policy", sa.Boolean()),
         *(sa.Column(name, sa.Boolean(), nullable=False) for name in ("overruled", "unchanged", "returned")),
         *(sa.Column(name, sa.Integer(), nullable=False) for name in counts),
-        *(sa.Column(name, sa.Float()) for name in scores),
-        sa.Column("seconds", sa.Float(), nullable=False),
+        *(sa.Column(name, sa.Double()) for name in scores),
+        sa.Column("seconds", sa.Double(), nullable=False),
     )
 
 
