@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -53,10 +54,14 @@ class Order:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Sessions that a bulk action is about: those of these ids, or (`ids` None) all that the filter finds."""
+    """Sessions that a bulk action is about: those of these ids, or (`ids` None) all that the filter finds.
+
+    Those of `but` are left out.
+    """
 
     ids: tuple[str, ...] | None = None
     filter: Filter = Filter()
+    but: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,11 @@ class NotAllowed(ValueError):
 
 
 class Listing(Protocol):
-    """Lists of sessions, and the marks that people put on them. Every method is atomic."""
+    """Lists of sessions, and the marks that people put on them.
+
+    Every method is atomic, but for those on what is chosen, which do some sessions at a time: one that is cut
+    short has done the newest.
+    """
 
     def find(self, wanted: Filter, order: Order, limit: int, after: str | None = None) -> list[Summary]:
         """Sessions that aren't deleted, in that order, from the one after session `after` on.
@@ -91,6 +100,10 @@ class Listing(Protocol):
 
     def choices(self) -> dict[Kind, list[str]]:
         """The values there are to filter by, of each kind in the order of the alphabet."""
+        ...
+
+    def documents(self, chosen: Chosen) -> Iterator[str]:
+        """What is chosen as the lines of a file that can be imported (core.interchange)."""
         ...
 
     def delete(self, chosen: Chosen) -> Done:

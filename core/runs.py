@@ -132,6 +132,10 @@ class Runs:
         """The live state of a session, made where there is none yet."""
         return self._live.setdefault(session_id, Live())
 
+    def running(self) -> frozenset[str]:
+        """The sessions that the server is working on."""
+        return frozenset(each for each, live in self._live.items() if live.running)
+
     def refresh(self, session_id: str) -> None:
         """Let those who watch look again, where someone does."""
         if session_id in self._live:

@@ -159,5 +159,8 @@ class Store(Protocol):
         ...
 
     def fold_behind(self, most: int) -> int:
-        """Do so for up to `most` sessions that lists are behind of; for how many it was done."""
+        """Do so for up to `most` sessions that lists are behind of; for how many it was done.
+
+        Raises StoreBusy.
+        """
         ...

@@ -52,6 +52,11 @@ def fall_behind(connection: Connection, session_id: str) -> None:
     connection.execute(update(FactsRow).where(FactsRow.session_id == session_id).values(behind=1))
 
 
+def leave(connection: Connection, session_id: str) -> None:
+    """Nothing more can be known of the session."""
+    connection.execute(update(FactsRow).where(FactsRow.session_id == session_id).values(behind=0))
+
+
 def behind(connection: Connection, most: int) -> list[str]:
     """Sessions that lists are behind of, newest first."""
     rows = select(FactsRow.session_id).where(FactsRow.behind == 1)

@@ -7,14 +7,20 @@ carries one moment, by which it is undone as a whole.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, cast
 
 from sqlalchemy import Connection, Engine, delete, func, insert, select, update
+from sqlalchemy.exc import OperationalError
 
+from core import interchange
+from core.interchange import head
 from core.listing import KINDS, MOST_COUNTED, Chosen, Done, Filter, Kind, NotAllowed, Order, name_of, tag_of
-from core.sessions import Summary
+from core.sessions import StoreBusy, Summary
+from storage.archive import SqlArchive
 from storage.database import for_writing
+from storage.documents import document
 from storage.facts import WHOLE, number_of, set_marks
 from storage.finding import Finding
 from storage.tables import FacetRow, FactsRow, SavedFilterRow, SessionRow, StarRow, StepRow, TagRow
@@ -58,6 +64,14 @@ class SqlListing:
         with self._read.connect() as connection:
             return {kind: list(_values(connection, kind)) for kind in KINDS}
 
+    def documents(self, chosen: Chosen) -> Iterator[str]:
+        """What is chosen as the lines of a file that can be imported."""
+        archive = SqlArchive(self._read)
+        parts = list(self._in_parts(chosen))
+        yield head(sum(map(len, parts)))
+        for part in parts:
+            yield from map(document, archive.kept(interchange.Chosen(tuple(part))))
+
     # -- bulk actions ---------------------------------------------------------------------------
 
     def delete(self, chosen: Chosen) -> Done:
@@ -65,7 +79,7 @@ class SqlListing:
         moment = datetime.now(UTC)
         count = 0
         for ids in self._in_parts(chosen):
-            with self._write.begin() as connection:
+            with self._writing() as connection:
                 there = update(SessionRow).where(SessionRow.id.in_(ids), SessionRow.deleted_at.is_(None))
                 count += connection.execute(there.values(deleted_at=moment)).rowcount
                 rows = update(FactsRow).where(FactsRow.session_id.in_(ids))
@@ -78,7 +92,7 @@ class SqlListing:
         change = _put_on if on else _take_off
         count = 0
         for ids in self._in_parts(chosen):
-            with self._write.begin() as connection:
+            with self._writing() as connection:
                 rows = select(FactsRow.number).where(FactsRow.session_id.in_(ids))
                 changed = change(connection, list(connection.scalars(rows)), name, moment)
                 for number in changed:
@@ -101,7 +115,7 @@ class SqlListing:
         return count
 
     def _undo_part(self, kind: str, moment: datetime) -> int:
-        with self._write.begin() as connection:
+        with self._writing() as connection:
             if kind == "delete":
                 return _restore(connection, moment)
             return _undo_tags(connection, kind, moment)
@@ -110,14 +124,24 @@ class SqlListing:
         last = None
         while ids := self.ids(chosen, AT_A_TIME, last):
             last = ids[-1]
-            yield ids
+            if kept := [each for each in ids if each not in chosen.but]:
+                yield kept
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """One transaction that writes. Raises StoreBusy where others write for too long."""
+        try:
+            with self._write.begin() as connection:
+                yield connection
+        except OperationalError as error:
+            raise StoreBusy from error
 
     # -- stars and saved filters ------------------------------------------------------------------
 
     def star(self, session_id: str, step: int | None, *, on: bool) -> None:
         """Put a star on the session or a candidate of it, or take it off."""
         place = WHOLE if step is None else step
-        with self._write.begin() as connection:
+        with self._writing() as connection:
             number = number_of(connection, session_id)
             own = StarRow.number == number, StarRow.step == place
             there = connection.scalar(select(StarRow.step).where(*own)) is not None
@@ -144,13 +168,13 @@ class SqlListing:
     def save(self, name: str, query: str) -> None:
         """Keep a filter under a name."""
         kept = name_of(name)
-        with self._write.begin() as connection:
+        with self._writing() as connection:
             connection.execute(delete(SavedFilterRow).where(SavedFilterRow.name == kept))
             connection.execute(insert(SavedFilterRow), {"name": kept, "query": query})
 
     def forget(self, name: str) -> None:
         """Drop a saved filter."""
-        with self._write.begin() as connection:
+        with self._writing() as connection:
             connection.execute(delete(SavedFilterRow).where(SavedFilterRow.name == name))
 
 

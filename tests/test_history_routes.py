@@ -74,7 +74,8 @@ def test_a_row_tells_what_a_list_wants(bench: Bench) -> None:
         assert row == {
             "id": session_id, "title": HOSTILE, "model": "scripted", "steps": 1,
             "strategy": "Draft, critique, revise", "state": "open", "why": "",
-            "parent": None, "forked_at": None,
+            "parent": None, "forked_at": None, "preset": "rewrite", "rounds": 0, "first": None, "last": None,
+            "change": None, "money": None, "tokens": 0, "starred": False, "tags": [],
         }  # fmt: skip
 
     play(bench, scene)

@@ -85,7 +85,7 @@ def test_lists_know_them_at_once_and_all_of_them_when_they_have_caught_up(old: P
     assert (first.outcome, first.rounds, first.preset) == ("rounds", 2, "rewrite")
     assert (first.first_score, first.last_score) == (-2.0, -1.0) and first.changed_at > first.created_at
     assert [s.outcome for s in store.listing.find(Filter(outcome="failed"), Order(), 9)] == ["failed"]
-    assert len(store.recent(10, query="温度")) == 2
+    assert len(store.recent(10, query="温度")) == 3 - gone
 
 
 def test_folding_again_changes_nothing(old: Path) -> None:

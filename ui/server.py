@@ -5,6 +5,7 @@ What every answer carries, and what is refused, is in ui/guard.py.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -24,6 +25,7 @@ import gradio as gr
 from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
+from core.catching_up import catch_up
 from core.models.catalog import Models
 from core.preset_library import PresetLibrary
 from core.runs import Runs
@@ -95,7 +97,10 @@ def make_app(
 
     @asynccontextmanager
     async def lifespan(_: fastapi.FastAPI) -> AsyncIterator[None]:
+        # Kept in a name: a task that nobody holds may be collected.
+        catching_up = asyncio.create_task(catch_up(bench.store))
         yield
+        catching_up.cancel()
         await runs.close()
 
     app = fastapi.FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
