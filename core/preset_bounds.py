@@ -36,8 +36,8 @@ METHODS = ("capitalize", "count", "endswith", "find", "lower", "lstrip", "remove
 _STATEMENTS = (nodes.Template, nodes.Output, nodes.If, nodes.For)
 _EXPRESSIONS = (nodes.TemplateData, nodes.Name, nodes.Const, nodes.List, nodes.Tuple, nodes.Compare,
                 nodes.Operand, nodes.And, nodes.Or, nodes.Not, nodes.Neg, nodes.Test, nodes.CondExpr,
-                nodes.Getattr, nodes.Getitem, nodes.Slice, nodes.Concat, nodes.Add, nodes.Sub, nodes.Div, nodes.FloorDiv,
-                nodes.Filter, nodes.Call, nodes.Keyword)  # fmt: skip
+                nodes.Getattr, nodes.Getitem, nodes.Slice, nodes.Concat, nodes.Add, nodes.Sub,
+                nodes.Div, nodes.FloorDiv, nodes.Filter, nodes.Call, nodes.Keyword)  # fmt: skip
 _CALLED = {"Mul": "*", "Pow": "**", "Mod": "%", "Assign": "set",
            "AssignBlock": "set", "CallBlock": "call", "FilterBlock": "filter", "FromImport": "import",
            "ScopedEvalContextModifier": "autoescape"}  # fmt: skip
