@@ -34,9 +34,23 @@ CRITIQUES = (
 )
 
 
+RATINGS = ((9, 8, 9, 4), (9, 9, 9, 8), (9, 8, 8, 10))
+"""What the judge says of each of the texts."""
+RATED = ("meets instruction", "clear", "accurate", "concise")
+
+
+def rating(asked: str) -> str:
+    """The prepared verdict on the text that the judge is asked about."""
+    numbers = next(numbers for text, numbers in zip(TEXTS, RATINGS, strict=True) if text in asked)
+    lines = [f"{name}: {number} | as it reads" for name, number in zip(RATED, numbers, strict=True)]
+    return "\n".join([*lines, f"TOTAL: {sum(numbers)}"])
+
+
 def answer(messages: Sequence[Mapping[str, str]]) -> str:
     """The prepared text or critique of the round that the prompt has come to."""
     asked = messages[-1]["content"]
+    if "This is the text to rate" in asked:
+        return rating(asked)
     if "Answer with" in asked or "yes or no" in asked.lower():
         return "Yes"
     told = sum(message["role"] == "assistant" for message in messages[5:])
