@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import gradio as gr
 
-PAGES = (("Refine", "/"), ("Candidates", "/candidates/"), ("Presets", "/presets/"), ("History", "/history/"))
+PAGES = (
+    ("Refine", "/"),
+    ("Candidates", "/candidates/"),
+    ("Presets", "/presets/"),
+    ("History", "/history/"),
+    ("Studies", "/studies/"),
+)
 
 
 def bar(here: str) -> gr.HTML:

@@ -33,6 +33,7 @@ from core.studies.desks import StudyStore
 from core.workbench import Workbench
 from ui import history, refine, session_view
 from ui import presets as preset_page
+from ui import studies as study_page
 from ui.candidate_routes import candidate_routes
 from ui.guard import Guard, refuse_plainly
 from ui.history_routes import history_routes
@@ -41,6 +42,7 @@ from ui.preset_routes import preset_routes
 from ui.rate_routes import rate_routes
 from ui.session_routes import session_routes
 from ui.session_view_routes import session_view_routes
+from ui.study_routes import study_routes
 
 WEB = Path(__file__).parent.parent / "assets" / "web"
 STYLES = "".join(
@@ -62,6 +64,14 @@ SESSION = (
     + '<link rel="stylesheet" href="/web/session_view.css">'
     + THEME
     + '<script type="module" src="/web/session_view.js"></script>'
+)
+
+
+STUDIES = (
+    STYLES
+    + '<link rel="stylesheet" href="/web/studies.css">'
+    + THEME
+    + '<script type="module" src="/web/studies.js"></script>'
 )
 
 
@@ -113,6 +123,7 @@ def make_app(
     app.include_router(model_routes(models))
     app.include_router(preset_routes(bench, presets))
     app.include_router(rate_routes(studies))
+    app.include_router(study_routes(bench, studies, person, rate_address))
     app.mount("/web", StaticFiles(directory=WEB))
     app.add_api_route("/history", _with_slash)
     _mount(app, history.build(), "/history", HISTORY)
@@ -120,6 +131,8 @@ def make_app(
     _mount(app, session_view.build(), "/session", SESSION)
     app.add_api_route("/presets", _with_slash)
     _mount(app, preset_page.build(), "/presets", PRESETS)
+    app.add_api_route("/studies", _with_slash)
+    _mount(app, study_page.build(), "/studies", STUDIES)
     app.add_api_route("/candidates", _with_slash)
     many = refine.build(bench, runs, models, presets, name="Candidates", strategy="best_of_n")
     _mount(app, many, "/candidates", REFINE)
