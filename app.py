@@ -23,6 +23,7 @@ from core.preset_library import PresetLibrary
 from core.preset_schema import PresetError
 from core.scoring.catalog import open_scorer
 from core.workbench import Workbench
+from storage.archive import SqlArchive
 from storage.database import DatabaseTooNew, open_database
 from storage.store import SqlStore
 from ui import cli
@@ -52,7 +53,9 @@ def _run(config: Config, args: argparse.Namespace) -> int:
     engine = _database(config.database_url)
     bench = Workbench(SqlStore(engine), models.open, open_scorer, models.price)
     presets, person = _presets(config), _person()
-    tools = Tools(bench, models, presets, config.endpoints, person, lambda: _studies(engine))
+    tools = Tools(
+        bench, models, presets, config.endpoints, person, lambda: _studies(engine), SqlArchive(engine)
+    )
     if args.command in (None, "serve"):
         return _serve(tools, args)
     return cli.run(tools, args)

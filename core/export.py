@@ -12,25 +12,32 @@ from typing import Any, Literal
 from core.domain import Draft, Outcome
 from core.engine import Finished, Place
 from core.history import Attempt, Round, Story, story_of
+from core.interchange import SESSION, VERSION, Kept
 from core.pools import Pool
 from core.sessions import Session
 
 Form = Literal["json", "md", "html"]
 
 
-def export(session: Session, place: Place | None, form: Form) -> str:
-    """The session in that form; `place` is None where it can only be read any more."""
+def export(session: Session, place: Place | None, form: Form, kept: Kept | None = None) -> str:
+    """The session in that form; `place` is None where it can only be read any more.
+
+    JSON tells with `kept` when each step was recorded; without it an import takes the session's moment.
+    """
     story = story_of(session, place)
     outcome = place.outcome if isinstance(place, Finished) else None
     if form == "json":
-        return to_json(document(session, place, story))
+        return to_json(document(session, place, story, kept))
     return to_markdown(session, outcome, story) if form == "md" else to_html(session, outcome, story)
 
 
-def document(session: Session, place: Place | None, story: Story) -> dict[str, Any]:
-    """Everything that is kept of the session, and where it stands, as JSON values."""
+def document(session: Session, place: Place | None, story: Story, kept: Kept | None = None) -> dict[str, Any]:
+    """Everything that is kept of the session, and where it stands, as JSON values that can be imported."""
     outcome = place.outcome if isinstance(place, Finished) else None
+    times = [{"at": at.isoformat()} for at in kept.times] if kept else [{} for _ in session.steps]
     return {
+        "format": SESSION,
+        "version": VERSION,
         "session": session.id,
         "title": session.title,
         "created_at": session.created_at.isoformat(),
@@ -38,10 +45,11 @@ def document(session: Session, place: Place | None, story: Story) -> dict[str, A
         "task": asdict(session.task),
         "recipe": asdict(session.recipe),
         "mode": session.mode,
-        "steps": [{"position": i, **asdict(step)} for i, step in enumerate(session.steps)],
+        "steps": [{"position": i, **times[i], **asdict(step)} for i, step in enumerate(session.steps)],
         "spent": asdict(story.spent),
         "notes": [note for _, note in story.notes],
         "problem": session.problem,
+        "ending": kept.ending if kept else outcome.reason if outcome else "",
         "outcome": asdict(outcome) if outcome else None,
     }
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.config import Endpoint
 from core.export import Form, export
+from core.interchange import Archive, Chosen
 from core.models.catalog import Models
 from core.models.protocol import Notice
 from core.preset_library import PresetLibrary
@@ -30,6 +31,7 @@ class Tools:
     endpoints: tuple[Endpoint, ...]
     person: str
     studies: Callable[[], StudyStore]
+    archive: Archive
 
 
 def say(text: str) -> None:
@@ -45,11 +47,11 @@ def say_notice(event: object) -> None:
 
 def exported(tools: Tools, session_id: str, form: Form) -> str:
     """The session in that form; says where it can only be read any more."""
-    session = tools.bench.store.load(session_id)
-    place, problem = tools.bench.readable_place(session)
+    kept = next(tools.archive.kept(Chosen(ids=(session_id,))))
+    place, problem = tools.bench.readable_place(kept.session)
     if problem:
         say(f"note: {problem}")
-    return export(session, place, form)
+    return export(kept.session, place, form, kept)
 
 
 def print_session(tools: Tools, session_id: str, as_json: bool) -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
-import re
-from collections.abc import Callable
 from typing import get_args
 
 from core.domain import Role
@@ -13,6 +10,9 @@ from core.models.catalog import STARTER
 from core.recipes import LARGEST_SEED
 from core.scoring.catalog import SCORERS
 from core.strategies import STRATEGIES
+from ui.cli.history_grammar import history_arguments
+from ui.cli.readers import number as _number
+from ui.cli.readers import whole as _whole
 from ui.cli.study_grammar import STUDY_EPILOG, study_arguments
 
 EPILOG = """\
@@ -77,7 +77,9 @@ def parser() -> argparse.ArgumentParser:
     )
     _refine_arguments(commands.add_parser("refine", help="refine a text", epilog=EPILOG,
                       formatter_class=argparse.RawDescriptionHelpFormatter))  # fmt: skip
-    _history_arguments(commands.add_parser("history", help="list, show and export sessions"))
+    history_arguments(
+        commands.add_parser("history", help="list, show, export and import sessions; training data")
+    )
     _models_arguments(commands.add_parser("models", help="list, check and fetch models"))
     study_arguments(commands.add_parser("study", help="blind preference studies", epilog=STUDY_EPILOG,
                     formatter_class=argparse.RawDescriptionHelpFormatter))  # fmt: skip
@@ -163,20 +165,6 @@ def _budget_arguments(p: argparse._ArgumentGroup) -> None:
     p.add_argument("--max-seconds", type=_number, help="seconds of model time")
 
 
-def _history_arguments(p: argparse.ArgumentParser) -> None:
-    actions = p.add_subparsers(dest="action", required=True)
-    list_ = actions.add_parser("list", help="the newest sessions")
-    list_.add_argument("--limit", type=_whole(1), default=20)
-    list_.add_argument("--json", action="store_true")
-    show = actions.add_parser("show", help="one session, to read")
-    show.add_argument("id")
-    show.add_argument("--json", action="store_true")
-    export = actions.add_parser("export", help="one session as a file")
-    export.add_argument("id")
-    export.add_argument("--format", choices=["json", "md", "html"], default="json")
-    export.add_argument("--output", metavar="FILE", help="default: standard output")
-
-
 def _models_arguments(p: argparse.ArgumentParser) -> None:
     actions = p.add_subparsers(dest="action", required=True)
     list_ = actions.add_parser("list", help="models that can be named")
@@ -188,19 +176,6 @@ def _models_arguments(p: argparse.ArgumentParser) -> None:
     fetch.add_argument("name", choices=[STARTER])
 
 
-def _whole(least: int, most: int | None = None) -> Callable[[str], int]:
-    """A reader of whole numbers in these limits."""
-    wanted = f"a whole number from {least} {'on' if most is None else f'to {most}'}"
-
-    def read(text: str) -> int:
-        value = int(text) if re.fullmatch(r"-?[0-9]{1,18}", text) else least - 1
-        if value < least or (most is not None and value > most):
-            raise argparse.ArgumentTypeError(f"{text!r} is not {wanted}")
-        return value
-
-    return read
-
-
 def _role(text: str) -> tuple[str, str]:
     role, _, model = text.partition("=")
     if role not in get_args(Role) or not model:
@@ -208,14 +183,3 @@ def _role(text: str) -> tuple[str, str]:
             f"{text!r} is not ROLE=MODEL with one of {', '.join(get_args(Role))}"
         )
     return role, model
-
-
-def _number(text: str) -> float:
-    """A number that can be written down: JSON has neither infinity nor not-a-number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
-    return value

@@ -1,4 +1,4 @@
-"""`history`: list sessions, show one, export one."""
+"""`history`: list sessions, show one, export and import them, make training data of them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,36 @@ from datetime import datetime
 from pathlib import Path
 
 from ui.cli.common import DONE, USAGE, Tools, exported, print_session, say
+from ui.cli.training import training
+from ui.cli.transfer import export_many, import_files
 
 
 def history(tools: Tools, args: argparse.Namespace) -> int:
-    """List sessions, show one, or export one."""
+    """List sessions, show one, export or import some, or make training data."""
     if args.action == "list":
         return _list(tools, args)
     if args.action == "show":
         print_session(tools, args.id, args.json)
         return DONE
-    text = exported(tools, args.id, args.format)
+    if args.action == "import":
+        return import_files(tools, args)
+    if args.action == "training":
+        return training(tools, args)
+    return _export(tools, args)
+
+
+def _export(tools: Tools, args: argparse.Namespace) -> int:
+    ways = sum([bool(args.id), args.all, args.query is not None])
+    if ways != 1:
+        say("error: name a session, or --all, or --query WORDS" + (", only one of them" if ways else ""))
+        return USAGE
+    many = len(args.id) != 1
+    if args.format == "jsonl" or (many and args.format is None):
+        return export_many(tools, args)
+    if many:
+        say(f"error: {args.format} is for one session; --format jsonl holds many")
+        return USAGE
+    text = exported(tools, args.id[0], args.format or "json")
     if args.output:
         return _write(Path(args.output), text)
     print(text)

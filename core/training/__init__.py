@@ -1,0 +1,1 @@
+"""Sessions and votes as data to train models on."""

@@ -1,0 +1,136 @@
+"""`history training`: sessions and votes as data to train models on."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from core.importing.tables import rows_in
+from core.interchange import Chosen, ImportProblem
+from core.preset_schema import PresetError
+from core.presets import load_preset
+from core.sessions import Session
+from core.training.building import DataSet, Plan, build
+from core.training.contamination import BadTestFile, Tests, read_tests
+from core.training.evidence import Evidence
+from core.training.examples import Example, Origin, Preference, from_votes
+from core.training.picking import examples_of
+from core.training.writing import FolderTaken, write
+from ui.cli.common import DONE, FAILED, USAGE, Tools, say
+from ui.cli.progress import shown
+
+
+def training(tools: Tools, args: argparse.Namespace) -> int:
+    """Write a folder of training data."""
+    try:
+        votes = [vote for name in args.votes for vote in _votes(Path(name))]
+        tests = _tests(args)
+        _check(args)
+    except (OSError, ImportProblem, BadTestFile, ValueError) as error:
+        say(f"error: {error}")
+        return USAGE
+    plan = Plan(args.kind, args.near, args.held_out, args.seed, args.most, args.min_chars, args.max_chars)
+    data = build(_examples(tools, args, votes), plan, tests)
+    if not data.rows:
+        say(f"There is nothing to learn from here. {_left_out(data)}")
+        return FAILED
+    try:
+        manifest = write(data, Path(args.out), _chosen(args))
+    except FolderTaken as error:
+        say(f"error: {error}")
+        return USAGE
+    _say(data, args.out)
+    if args.json:
+        print(json.dumps(manifest))
+    return DONE
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raises ValueError for options that don't go together."""
+    if args.threshold is not None and not args.scorer:
+        raise ValueError("--threshold needs --scorer: a threshold of which score?")
+    if args.reasons and "scores" in args.reasons and not args.scorer:
+        raise ValueError("--from scores needs --scorer.")
+    if args.reasons and "votes" in args.reasons and not args.votes:
+        raise ValueError("--from votes needs --votes FILE; `study export --format preferences` makes one.")
+    if not args.near:
+        raise ValueError("--near must be above 0.")
+    if args.kind == "gsr" and args.votes:
+        raise ValueError("Votes say nothing of candidates: --votes goes with --kind sft and dpo.")
+
+
+def _votes(path: Path) -> Iterator[Preference]:
+    for row in rows_in(path.read_bytes()):
+        texts = [row.values.get(name) for name in ("prompt", "chosen", "rejected")]
+        if not all(isinstance(text, str) for text in texts):
+            raise ImportProblem(row.place, "prompt, chosen and rejected must be texts.")
+        prompt, chosen, rejected = map(str, texts)
+        yield Preference(
+            prompt, chosen, rejected, Origin("preferred by votes", study=f"{path.name}, {row.place}")
+        )
+
+
+def _tests(args: argparse.Namespace) -> Tests | None:
+    files = {Path(name).name: Path(name).read_bytes() for name in args.test_file}
+    return read_tests(files, args.words) if files else None
+
+
+def _evidence(args: argparse.Namespace) -> Evidence:
+    reasons = args.reasons or ["accepted", "verifier", *(["scores"] if args.scorer else [])]
+    return Evidence(
+        accepted="accepted" in reasons,
+        verifier="verifier" in reasons,
+        scorer=args.scorer if "scores" in reasons else None,
+        threshold=args.threshold if "scores" in reasons else None,
+        margin=args.margin,
+        by_person=args.by_person,
+        steps=args.steps,
+    )
+
+
+def _examples(tools: Tools, args: argparse.Namespace, votes: list[Preference]) -> Iterator[Example]:
+    evidence, chosen = _evidence(args), Chosen(query=args.query)
+    total = max(tools.archive.count(chosen), 1)
+    for kept in shown(tools.archive.kept(chosen), "reading", lambda count: count / total):
+        if _wanted(kept.session, args):
+            yield from examples_of(kept.session, args.kind, evidence)
+    yield from from_votes(votes, args.kind)
+
+
+def _wanted(session: Session, args: argparse.Namespace) -> bool:
+    recipe = session.recipe
+    if args.strategy and recipe.strategy != args.strategy:
+        return False
+    if args.model and recipe.model != args.model:
+        return False
+    return not args.preset or _preset_name(recipe.preset) == args.preset
+
+
+def _preset_name(text: str) -> str:
+    try:
+        return load_preset(text).name
+    except PresetError:
+        return ""
+
+
+def _chosen(args: argparse.Namespace) -> dict[str, Any]:
+    names = ("query", "preset", "strategy", "model", "reasons", "scorer", "threshold", "margin", "by_person",
+             "steps", "words")  # fmt: skip
+    files = {"votes": [Path(name).name for name in args.votes]}
+    return {name: getattr(args, name) for name in names} | files
+
+
+def _left_out(data: DataSet) -> str:
+    parts = [f"{number} left out: {why}." for why, number in sorted(data.tally.left_out.items())]
+    return " ".join([f"{data.tally.seen} examples were found.", *parts])
+
+
+def _say(data: DataSet, folder: str) -> None:
+    say(f"{len(data.train)} rows to train on and {len(data.held_out)} held out are in {folder}.")
+    say(_left_out(data))
+    for what, number in sorted(data.tally.warned.items()):
+        say(f"note: {number} rows: {what}")
+    say(f"Vendi score of the texts: {data.before.vendi:.1f} before, {data.after.vendi:.1f} now.")

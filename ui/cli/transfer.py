@@ -1,0 +1,129 @@
+"""`history export` of many sessions and `history import`: files in and out, any size."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from core.importing.files import Kind, kind_of
+from core.importing.making import Trajectory, sessions_of
+from core.importing.tables import read_drafts
+from core.importing.trajectories import read_trajectories
+from core.interchange import Chosen, ImportProblem, Received, head, rows_of
+from core.sessions import StoreBusy
+from ui.cli.common import DONE, FAILED, USAGE, Tools, say
+from ui.cli.progress import shown
+
+
+def export_many(tools: Tools, args: argparse.Namespace) -> int:
+    """All chosen sessions as lines, to a file or to standard output."""
+    chosen = Chosen(ids=tuple(args.id), query=args.query or "")
+    total = tools.archive.count(chosen)
+    documents = tools.archive.documents(chosen)
+    lines = _with_head(total, shown(documents, "exporting", lambda count: count / max(total, 1)))
+    if not args.output:
+        sys.stdout.writelines(lines)
+        return DONE
+    path = Path(args.output)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("w", encoding="ascii", newline="") as out:
+            out.writelines(lines)
+        os.replace(part, path)
+    except OSError as error:
+        say(f"error: {path} can't be written: {error.strerror}")
+        return USAGE
+    finally:
+        part.unlink(missing_ok=True)
+    say(f"{total} sessions are in {path}.")
+    return DONE
+
+
+def _with_head(total: int, documents: Iterator[str]) -> Iterator[str]:
+    """The lines of the file."""
+    yield f"{head(total)}\n"
+    for each in documents:
+        yield f"{each}\n"
+
+
+# -- import ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Taken:
+    file: str
+    kind: Kind
+    received: Received
+
+
+def import_files(tools: Tools, args: argparse.Namespace) -> int:
+    """Import each file whole or not at all; the first that is refused ends it."""
+    if lacking := [name for name in args.files if not Path(name).is_file()]:
+        say(f"error: there is no file {lacking[0]}")
+        return USAGE
+    done: list[_Taken] = []
+    for name in args.files:
+        try:
+            done.append(_take(tools, args, Path(name)))
+        except (ImportProblem, StoreBusy, OSError) as error:
+            return _refused(args, done, name, error)
+        _say_taken(done[-1])
+    if args.json:
+        print(json.dumps({"files": [_told(each) for each in done]}))
+    return DONE
+
+
+def _take(tools: Tools, args: argparse.Namespace, path: Path) -> _Taken:
+    with path.open("rb") as stream:
+        kind: Kind = args.kind or kind_of(stream)
+        if kind == "redraft":
+            size = max(path.stat().st_size, 1)
+            rows = shown(rows_of(stream), "importing", lambda _: stream.tell() / size)
+            return _Taken(str(path), kind, tools.archive.receive_documents(rows))
+        trajectories = _read(kind, stream, args, path)
+    sessions = sessions_of(trajectories, _moments())
+    counted = shown(sessions, "importing", lambda count: count / max(len(trajectories), 1))
+    return _Taken(str(path), kind, tools.archive.receive(counted))
+
+
+def _read(kind: Kind, stream: BinaryIO, args: argparse.Namespace, path: Path) -> tuple[Trajectory, ...]:
+    name = args.source or path.name
+    if kind == "self-refine":
+        return read_trajectories(stream.read(), name, args.model)
+    return read_drafts(stream.read(), name, args.model, dict(args.column))
+
+
+def _moments() -> Iterator[datetime]:
+    """Moments for sessions that carry none, a millisecond apart, so that they keep the file's order."""
+    moment = datetime.now(UTC)
+    while True:
+        yield moment
+        moment += timedelta(milliseconds=1)
+
+
+def _refused(args: argparse.Namespace, done: list[_Taken], name: str, error: Exception) -> int:
+    say(f"error: {name}: {error}")
+    if args.json:
+        place = error.place if isinstance(error, ImportProblem) else ""
+        refused = {"file": name, "place": place, "why": str(error)}
+        print(json.dumps({"files": [_told(each) for each in done], "refused": refused}))
+    return FAILED
+
+
+def _told(taken: _Taken) -> dict[str, Any]:
+    return {"file": taken.file, "kind": taken.kind, **asdict(taken.received)}
+
+
+def _say_taken(taken: _Taken) -> None:
+    got = taken.received
+    parts = [f"{got.new} new", f"{got.known} here already"]
+    parts += [f"of which {got.deleted} are deleted (History can restore them)"] if got.deleted else []
+    parts += [f"{got.alone} without the session they were forked from"] if got.alone else []
+    say(f"{taken.file}: {', '.join(parts)}.")
