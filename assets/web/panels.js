@@ -1,5 +1,5 @@
 // Around the rounds: how it ended, the settings for the steps to come, the tree of forks.
-import { address, button, el, getJson, number } from "./dom.js";
+import { address, button, el, getJson, number, postJson } from "./dom.js";
 import { plainText } from "./texts.js";
 
 const FILES = [["txt", "the result only"], ["md", "Markdown"], ["html", "HTML"], ["json", "JSON"]];
@@ -15,8 +15,15 @@ export const outcomePanel = (board, outcome) => {
   return [el("h2", {}, "Outcome"), el("p", {}, outcome.why), outcome.brought.map((line) => el("p", {}, line)),
     outcome.stopped ? button("Go on from here, in a copy", goOn, { class: "rd-primary", "data-key": "c" }) : null,
     outcome.text === null ? null : [plainText(outcome.text),
-      el("div", { class: "rd-buttons" }, button("Copy", copy), button("Use as a new task", () => board.newTask(outcome.text)))],
+      el("div", { class: "rd-buttons" }, button("Copy", copy), button("Use as a new task", () => board.newTask(outcome.text)), button("Study this", () => study(board), { title: "A blind study of the first draft against this outcome" }))],
     el("p", {}, "As a file: ", files(board, outcome))];
+};
+
+// A study of this session; more items can be brought into it there.
+const study = async (board) => {
+  const answer = await postJson("/api/studies", { name: "First draft against outcome", sessions: [board.session] }).catch(() => ({ error: "The server could not be reached. Try again." }));
+  if (answer.id) location.assign(address("/studies/", { study: answer.id }));
+  else board.part("message").textContent = answer.error || answer.detail;
 };
 
 const files = (board, outcome) => FILES.filter(([form]) => form !== "txt" || outcome.text !== null).map(([form, label], index) => [index ? " · " : "",

@@ -85,9 +85,16 @@ class Studies {
     this.part("list-of-studies").hidden = true;
     const study = await this.get("");
     if (!study) { this.part("one-study").replaceChildren(el("p", {}, this.link("", "All studies"))); return; }
-    this.study = study;
+    const typed = this.typed();
     const parts = study.status === "draft" ? setupPart(this, study) : study.steps.includes("unblinded") || study.status === "unblinded" ? reportPart(this, study) : livePart(this, study);
     this.part("one-study").replaceChildren(this.head(study), ...parts);
+    for (const [id, [value, checked]] of typed) Object.assign(this.root.querySelector(`#${id}`) ?? {}, { value, checked });
+  }
+
+  // What was changed in the protocol and not saved yet outlives what is done elsewhere on the page.
+  typed() {
+    const fields = this.unsaved === this.id ? [...this.root.querySelectorAll(".rd-protocol :is(input, textarea)")] : [];
+    return fields.map((field) => [field.id, [field.value, field.checked]]);
   }
 
   head(study) {

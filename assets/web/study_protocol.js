@@ -1,5 +1,5 @@
 // The protocol of a draft as a form. Values go to the server by the names that the protocol has.
-import { button, el } from "./dom.js";
+import { el } from "./dom.js";
 
 const CHOICES = [["tie", "Tie"], ["both_bad", "Both bad"], ["skip", "Skip"]];
 const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
@@ -39,10 +39,10 @@ export const protocolForm = (page, { protocol, rules }) => {
     exclusions: exclusions.filter(([, node]) => node.value !== "").map(([rule, node]) => ({ rule, limit: Number(node.value) })),
     pairs: lines(pairs.value).map((line) => line.split("|").map((name) => name.trim())),
   });
-  const save = async () => { if (await page.post("/protocol", { protocol: values() })) { await page.show(); page.say("The protocol is saved."); } };
+  const save = async () => { if (await page.post("/protocol", { protocol: values() })) { page.unsaved = null; await page.show(); page.say("The protocol is saved."); } };
 
   const number = ([name, label]) => field([name, label, "number"]);
-  return el("form", { class: "rd-protocol", onsubmit: (event) => { event.preventDefault(); save(); } },
+  return el("form", { class: "rd-protocol", oninput: () => { page.unsaved = page.id; }, onsubmit: (event) => { event.preventDefault(); save(); } },
     el("div", { class: "rd-wide" }, TEXTS.map(field)),
     el("fieldset", {}, el("legend", {}, "Choices beside left and right"), choices.map(([, , label]) => label)),
     el("fieldset", {}, el("legend", {}, "Beside the choice"), strength[1], reason[1], dropped[1]),

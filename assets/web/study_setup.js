@@ -2,7 +2,7 @@
 import { button, el, getJson } from "./dom.js";
 import { protocolForm } from "./study_protocol.js";
 
-const FLAGS = { refusal: "a refusal", meta_text: "about the text", meta: "about the text", empty: "empty", cut_off: "cut off" };
+const FLAGS = { refusal: "refusals", "meta-text": "about the text instead of the text", "cut off": "cut off", filtered: "held back by a filter" };
 const DECISIONS = [["redact", "Redact"], ["keep", "Keep"], ["drop", "Drop the item"]];
 
 export const section = (title, ...children) => el("section", { class: "rd-part" }, el("h2", {}, title), ...children);
