@@ -124,7 +124,8 @@ def _forest(
     shown, height = rows[:MOST_ROWS], TOP + ROW * max(min(len(rows), MOST_ROWS), 1) + 54
     scale = scale_of(ends, (LEFT, WIDTH - RIGHT))
     bottom = height - 48
-    parts = [line(scale(middle), TOP - 8, scale(middle), bottom, SOFT, 1, "4 3")]
+    known = any(row.value is not None for row in rows)
+    parts = [line(scale(middle), TOP - 8, scale(middle), bottom, SOFT, 1, "4 3")] if known else []
     for value in (ends[0], (ends[0] + ends[1]) / 2, ends[1]):
         parts += [
             line(scale(value), bottom, scale(value), bottom + 5, SOFT),

@@ -18,6 +18,8 @@ from core.studies.worths import Fit, covariance, davidson, determined, fit
 Floats = NDArray[np.float64]
 Ties = Literal["davidson", "half", "dropped"]
 MOST_UNDEFINED = 0.01
+FIXED = 1e-9
+ALIKE = Undefined("every sample of raters gives the same worth, so how far raters differ can't be told")
 WALD = "Wald, votes taken as independent"
 DRAWN = "percentiles of a bootstrap of raters, set further out for few raters"
 
@@ -180,8 +182,14 @@ def _intervals(
     low, high = expanded_percentiles(samples, raters)
     ranks = (-samples).argsort(axis=1).argsort(axis=1) + 1
     best, worst = np.quantile(ranks, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0, method="nearest")
+    # Raters all alike give one worth over and over, which says nothing of other raters.
+    fixed = np.ptp(samples, axis=0) < FIXED
     intervals = [Interval(float(a), float(b), DRAWN) for a, b in zip(low, high, strict=True)]
-    return [*intervals], [(int(a), int(b)) for a, b in zip(best, worst, strict=True)]
+    places = [(int(a), int(b)) for a, b in zip(best, worst, strict=True)]
+    return (
+        [ALIKE if same else interval for same, interval in zip(fixed, intervals, strict=True)],
+        [ALIKE if same else place for same, place in zip(fixed, places, strict=True)],
+    )
 
 
 def _standings(systems: tuple[str, ...], wins: Floats, ties: Floats) -> tuple[Standing, ...]:
