@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -104,13 +103,13 @@ def _put(connection: Connection, number: int, session: Session, ending: str) -> 
 
 def facts_values(facts: Facts) -> dict[str, Any]:
     """The columns of session_facts that facts fill."""
-    values = {name: value for name, value in asdict(facts).items() if name not in ("models", "each_round")}
+    values = {name: value for name, value in vars(facts).items() if name not in ("models", "each_round")}
     return {**values, "flags": ",".join(facts.flags), "tokens": facts.tokens}
 
 
 def round_values(number: int, each: RoundFacts) -> dict[str, Any]:
     """A row of round_facts."""
-    values = asdict(each)
+    values = dict(vars(each))
     return {**values, "number": number, "round": values.pop("number"), "flags": ",".join(each.flags)}
 
 

@@ -23,9 +23,9 @@ from storage.database import for_writing
 from storage.documents import document
 from storage.facts import WHOLE, number_of, set_marks
 from storage.finding import Finding
-from storage.tables import FacetRow, FactsRow, SavedFilterRow, SessionRow, StarRow, StepRow, TagRow
+from storage.marking import AT_A_TIME, check_step, put_on, restore, take_off, undo_tags
+from storage.tables import FacetRow, FactsRow, SavedFilterRow, SessionRow, StarRow, TagRow
 
-AT_A_TIME = 500
 MOST_CHOICES = 500
 """Values of one kind that are offered to filter by."""
 
@@ -89,7 +89,7 @@ class SqlListing:
     def tag(self, chosen: Chosen, tag: str, *, on: bool) -> Done:
         """Put a tag on them, or take it off."""
         name, moment = tag_of(tag), datetime.now(UTC)
-        change = _put_on if on else _take_off
+        change = put_on if on else take_off
         count = 0
         for ids in self._in_parts(chosen):
             with self._writing() as connection:
@@ -117,8 +117,8 @@ class SqlListing:
     def _undo_part(self, kind: str, moment: datetime) -> int:
         with self._writing() as connection:
             if kind == "delete":
-                return _restore(connection, moment)
-            return _undo_tags(connection, kind, moment)
+                return restore(connection, moment)
+            return undo_tags(connection, kind, moment)
 
     def _in_parts(self, chosen: Chosen) -> Iterator[list[str]]:
         last = None
@@ -146,7 +146,7 @@ class SqlListing:
             own = StarRow.number == number, StarRow.step == place
             there = connection.scalar(select(StarRow.step).where(*own)) is not None
             if on and not there:
-                _check_step(connection, session_id, step)
+                check_step(connection, session_id, step)
                 connection.execute(insert(StarRow), {"number": number, "step": place})
             elif there and not on:
                 connection.execute(delete(StarRow).where(*own))
@@ -248,56 +248,3 @@ def _values(connection: Connection, kind: Kind) -> Iterator[str]:
             return
         last = found
         yield found.partition(":")[2]
-
-
-# -- marks ----------------------------------------------------------------------------------------
-
-
-def _put_on(connection: Connection, numbers: list[int], tag: str, moment: datetime) -> list[int]:
-    """The sessions that have the tag now and had it not."""
-    rows = select(TagRow.number, TagRow.removed_at).where(TagRow.number.in_(numbers), TagRow.tag == tag)
-    there = {number: removed for number, removed in connection.execute(rows)}
-    again = [number for number, removed in there.items() if removed is not None]
-    own = update(TagRow).where(TagRow.number.in_(again), TagRow.tag == tag)
-    connection.execute(own.values(added_at=moment, removed_at=None))
-    new = [number for number in numbers if number not in there]
-    if new:
-        rows_new = [{"number": number, "tag": tag, "added_at": moment} for number in new]
-        connection.execute(insert(TagRow), rows_new)
-    return again + new
-
-
-def _take_off(connection: Connection, numbers: list[int], tag: str, moment: datetime) -> list[int]:
-    """The sessions that had the tag."""
-    own = TagRow.number.in_(numbers), TagRow.tag == tag, TagRow.removed_at.is_(None)
-    having = list(connection.scalars(select(TagRow.number).where(*own)))
-    connection.execute(update(TagRow).where(*own).values(removed_at=moment))
-    return having
-
-
-def _restore(connection: Connection, moment: datetime) -> int:
-    rows = select(SessionRow.id).where(SessionRow.deleted_at == moment).limit(AT_A_TIME)
-    ids = list(connection.scalars(rows))
-    connection.execute(update(SessionRow).where(SessionRow.id.in_(ids)).values(deleted_at=None))
-    connection.execute(update(FactsRow).where(FactsRow.session_id.in_(ids)).values(deleted=0))
-    return len(ids)
-
-
-def _undo_tags(connection: Connection, kind: str, moment: datetime) -> int:
-    """Take back tags that were put on, or off, at this moment."""
-    column = TagRow.added_at if kind == "tag" else TagRow.removed_at
-    at_once = column == moment, TagRow.removed_at.is_(None) if kind == "tag" else TagRow.tag != ""
-    numbers = list(connection.scalars(select(TagRow.number).where(*at_once).limit(AT_A_TIME)))
-    own = update(TagRow).where(TagRow.number.in_(numbers), *at_once)
-    connection.execute(own.values(removed_at=datetime.now(UTC) if kind == "tag" else None))
-    for number in numbers:
-        set_marks(connection, number)
-    return len(numbers)
-
-
-def _check_step(connection: Connection, session_id: str, step: int | None) -> None:
-    if step is None:
-        return
-    own = StepRow.session_id == session_id, StepRow.position == step
-    if connection.scalar(select(StepRow.kind).where(*own)) != "ask":
-        raise NotAllowed("There is no candidate to put a star on at this step.")

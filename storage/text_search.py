@@ -88,10 +88,11 @@ _SQLITE_INDEX = """
         tokenize='trigram case_sensitive 1'
     )"""
 _SQLITE_TERMS = "CREATE VIRTUAL TABLE session_terms USING fts5vocab('session_fts', 'row')"
-_SQLITE_TRIGGERS = (
-    """CREATE TRIGGER search_added AFTER INSERT ON session_search BEGIN
+ADDED = """CREATE TRIGGER search_added AFTER INSERT ON session_search BEGIN
         INSERT INTO session_fts (rowid, text) VALUES (new.number, new.text);
-    END""",
+    END"""
+_SQLITE_TRIGGERS = (
+    ADDED,
     """CREATE TRIGGER search_changed AFTER UPDATE ON session_search WHEN old.text <> new.text BEGIN
         INSERT INTO session_fts (session_fts, rowid, text) VALUES ('delete', old.number, old.text);
         INSERT INTO session_fts (rowid, text) VALUES (new.number, new.text);
