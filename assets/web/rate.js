@@ -1,4 +1,4 @@
-// The raters' page. Shows the one view that the server gives, and sends what is chosen. Knows no system and no order.
+// The raters' page. Shows the one view that the server gives, and sends what is chosen. Knows nothing of who wrote what.
 import { insist, lasting, newId, passing, send, sendKept } from "./rate_post.js";
 
 const $ = (id) => document.getElementById(id);
