@@ -25,6 +25,7 @@ from core.scoring.catalog import open_scorer
 from core.workbench import Workbench
 from storage.archive import SqlArchive
 from storage.database import DatabaseTooNew, open_database
+from storage.insight_store import SqlInsightStore
 from storage.store import SqlStore
 from ui import cli
 from ui.cli.common import DONE, USAGE, Tools
@@ -53,9 +54,8 @@ def _run(config: Config, args: argparse.Namespace) -> int:
     engine = _database(config.database_url)
     bench = Workbench(SqlStore(engine), models.open, open_scorer, models.price)
     presets, person = _presets(config), _person()
-    tools = Tools(
-        bench, models, presets, config.endpoints, person, lambda: _studies(engine), SqlArchive(engine)
-    )
+    studies, archive, counts = (lambda: _studies(engine)), SqlArchive(engine), SqlInsightStore(engine)
+    tools = Tools(bench, models, presets, config.endpoints, person, studies, archive, counts)
     if args.command in (None, "serve"):
         return _serve(tools, args)
     return cli.run(tools, args)
@@ -129,7 +129,9 @@ def _serve(tools: Tools, args: argparse.Namespace) -> int:
         print("There is no sign-in: whoever reaches this address can use it.", file=sys.stderr)
     studies = tools.studies()
     with _raters(studies, args) as address:
-        app = make_app(tools.bench, tools.models, tools.presets, tools.person, studies, names, address)
+        app = make_app(
+            tools.bench, tools.models, tools.presets, tools.person, studies, tools.counts, names, address
+        )
         print(f"Redraft is at http://{host}:{port}/", flush=True)
         # Pages hold their event streams open; a server that is told to end does not wait for them.
         uvicorn.run(app, host=host, port=port, log_level="warning", timeout_graceful_shutdown=1)

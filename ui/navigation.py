@@ -9,6 +9,7 @@ PAGES = (
     ("Candidates", "/candidates/"),
     ("Presets", "/presets/"),
     ("History", "/history/"),
+    ("Insight", "/insight/"),
     ("Studies", "/studies/"),
 )
 

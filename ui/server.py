@@ -26,17 +26,20 @@ from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
 from core.catching_up import catch_up
+from core.insight import InsightStore
 from core.models.catalog import Models
 from core.preset_library import PresetLibrary
 from core.runs import Runs
 from core.studies.desks import StudyStore
 from core.workbench import Workbench
-from ui import history, refine, session_view
+from ui import compare, history, insight, refine, session_view
 from ui import presets as preset_page
 from ui import studies as study_page
 from ui.candidate_routes import candidate_routes
+from ui.compare_routes import compare_routes
 from ui.guard import Guard, refuse_plainly
 from ui.history_routes import history_routes
+from ui.insight_routes import insight_routes
 from ui.model_routes import model_routes
 from ui.preset_routes import preset_routes
 from ui.rate_routes import rate_routes
@@ -59,11 +62,10 @@ PRESETS = (
     + THEME
     + '<script type="module" src="/web/presets.js"></script>'
 )
-SESSION = (
-    STYLES
-    + '<link rel="stylesheet" href="/web/session_view.css">'
-    + THEME
-    + '<script type="module" src="/web/session_view.js"></script>'
+SESSION, COMPARE, INSIGHT = (
+    f'{STYLES}<link rel="stylesheet" href="/web/{name}.css">{THEME}'
+    f'<script type="module" src="/web/{name}.js"></script>'
+    for name in ("session_view", "compare", "insight")
 )
 
 
@@ -98,6 +100,7 @@ def make_app(
     presets: PresetLibrary,
     person: str,
     studies: StudyStore,
+    counts: InsightStore,
     hosts: frozenset[str] | None = None,
     rate_address: str = "",
 ) -> fastapi.FastAPI:
@@ -120,6 +123,8 @@ def make_app(
     app.include_router(session_view_routes(bench))
     app.include_router(candidate_routes(bench, runs, person))
     app.include_router(history_routes(bench, runs))
+    app.include_router(compare_routes(bench, counts))
+    app.include_router(insight_routes(bench, counts))
     app.include_router(model_routes(models))
     app.include_router(preset_routes(bench, presets))
     app.include_router(rate_routes(studies))
@@ -129,6 +134,10 @@ def make_app(
     _mount(app, history.build(), "/history", HISTORY)
     app.add_api_route("/session", _with_slash)
     _mount(app, session_view.build(), "/session", SESSION)
+    app.add_api_route("/compare", _with_slash)
+    _mount(app, compare.build(), "/compare", COMPARE)
+    app.add_api_route("/insight", _with_slash)
+    _mount(app, insight.build(), "/insight", INSIGHT)
     app.add_api_route("/presets", _with_slash)
     _mount(app, preset_page.build(), "/presets", PRESETS)
     app.add_api_route("/studies", _with_slash)

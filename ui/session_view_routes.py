@@ -28,6 +28,7 @@ from ui.rows import Drawing
 from ui.session_steps import line, score_view, whole
 
 View = dict[str, Any]
+HOWS = {"wrote": "written"}
 MOST_PLAYED = 2_000_000
 """Characters of texts that are sent to be played through; of more the last ones are."""
 
@@ -156,7 +157,7 @@ def evolution_view(session: Session) -> View:
             {
                 "step": standing.step,
                 "round": standing.round,
-                "how": standing.how,
+                "how": HOWS.get(standing.how, standing.how),
                 "by": standing.by,
                 "runs": [[number[run.by], run.text] for run in standing.runs],
             }

@@ -5,7 +5,7 @@ import { scoreDetails } from "./score_reasons.js";
 const LONG = 1200;
 const SPEAKERS = { system: "System", user: "User", assistant: "Assistant" };
 
-const took = (line) => [line.calls && `${line.prompt_tokens.toLocaleString("en")} tokens read, ${line.completion_tokens.toLocaleString("en")} written`,
+const took = (line) => [line.prompt_tokens + line.completion_tokens && `${line.prompt_tokens.toLocaleString("en")} tokens read, ${line.completion_tokens.toLocaleString("en")} written`,
   line.seconds ? `${number(line.seconds)} s` : "", line.money === null ? "" : `cost ${line.money.toFixed(4)}`].filter(Boolean).join(" · ");
 
 // `open(body)` fills the body when it is opened for the first time; false where it could not.

@@ -16,6 +16,7 @@ from core.preset_library import PresetLibrary
 from core.workbench import Workbench
 
 if TYPE_CHECKING:
+    from core.insight import InsightStore
     from core.studies.desks import StudyStore
 
 DONE, FAILED, USAGE = 0, 1, 2
@@ -32,6 +33,7 @@ class Tools:
     person: str
     studies: Callable[[], StudyStore]
     archive: Archive
+    counts: InsightStore
 
 
 def say(text: str) -> None:

@@ -1,0 +1,99 @@
+"""The routes of the comparison: a few sessions beside each other, or many as rows of a table.
+
+Knows no widget. Errors come back as {"error": words} for the place where the person is looking.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+
+from core.insight import InsightStore, Listed
+from core.sessions import UnknownSession
+from core.workbench import Workbench
+from ui.compare_views import compared, difference, side_of
+from ui.naming import strategy_name
+from ui.rows import LABELS
+
+View = dict[str, Any]
+MOST_BESIDE = 4
+MOST_ROWS = 500
+
+
+class WrongNumber(Exception):
+    """More or fewer sessions were asked for than can be shown."""
+
+
+def compare_routes(bench: Workbench, insight: InsightStore) -> APIRouter:
+    """The routes of the comparison."""
+    router = APIRouter(prefix="/api/compare")
+    load = bench.store.load
+
+    @router.get("")
+    async def beside(ids: str) -> JSONResponse:
+        return await _answer(lambda: compared([side_of(bench, load(i)) for i in _few(ids)]))
+
+    @router.get("/difference")
+    async def results(old: str, new: str) -> JSONResponse:
+        return await _answer(lambda: difference(side_of(bench, load(old)), side_of(bench, load(new))))
+
+    @router.get("/table")
+    async def table(ids: str) -> JSONResponse:
+        return await _answer(lambda: table_view(insight, ids))
+
+    return router
+
+
+async def _answer(work: Callable[[], View]) -> JSONResponse:
+    """What the work gives, or the words of its refusal."""
+    try:
+        return JSONResponse(await asyncio.to_thread(work))
+    except UnknownSession as refusal:
+        return JSONResponse({"error": str(refusal)}, status_code=404)
+    except WrongNumber as refusal:
+        return JSONResponse({"error": str(refusal)})
+
+
+def _ids(text: str) -> list[str]:
+    """The ids of an address, each once."""
+    return list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+
+
+def _few(text: str) -> list[str]:
+    ids = _ids(text)
+    if not 2 <= len(ids) <= MOST_BESIDE:
+        raise WrongNumber(f"2 to {MOST_BESIDE} sessions stand beside each other, not {len(ids)}.")
+    return ids
+
+
+def table_view(insight: InsightStore, text: str) -> View:
+    """A row a session; those that there are not, or that were deleted, are counted."""
+    ids = _ids(text)
+    if not 1 <= len(ids) <= MOST_ROWS:
+        raise WrongNumber(f"The table has 1 to {MOST_ROWS} sessions, not {len(ids)}.")
+    found = insight.listed(ids)
+    return {"rows": [_row(each) for each in found], "missing": len(ids) - len(found)}
+
+
+def _row(each: Listed) -> View:
+    return {
+        "id": each.session_id,
+        "title": each.title,
+        "preset": each.preset,
+        "strategy": strategy_name(each.strategy),
+        "model": each.model,
+        "outcome": each.outcome,
+        "scorer": LABELS.get(each.scorer, each.scorer.replace("_", " ")),
+        "rounds": each.rounds,
+        "first": each.first_score,
+        "last": each.last_score,
+        "best": each.best_score,
+        "change": each.change,
+        "money": each.money,
+        "tokens": each.tokens,
+        "seconds": round(each.seconds, 1),
+    }
