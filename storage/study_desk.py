@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, func, insert, select, update
+from sqlalchemy.orm import aliased
 
 from core.studies.allocation import Given, Shown, Slot
 from core.studies.records import (
@@ -18,13 +19,13 @@ from core.studies.records import (
     Assignment,
     Ballot,
     Closing,
-    Output,
     Rater,
     State,
     Study,
+    Texts,
 )
 from storage import codec
-from storage.study_rows import ASSIGNMENT, SLOT, assignment_of, new_id, output_of, rater_of, slot_of
+from storage.study_rows import ASSIGNMENT, SLOT, assignment_of, new_id, rater_of, slot_of
 from storage.study_tables import (
     AssignmentRow,
     EventRow,
@@ -37,7 +38,7 @@ from storage.study_tables import (
     VoteRow,
 )
 
-WINDOW = 200
+WINDOW = 100
 """How many of the pairings shown least are looked at for the next; more would only take longer."""
 
 
@@ -65,12 +66,28 @@ _CHECKS = select(*SLOT).where(*_FRESH, PairingRow.kind != "item")
 _LEFT = select(func.count(PairingRow.id)).where(*_FRESH, *_OPEN)
 _RATER = select(RaterRow.__table__).where(RaterRow.id == bindparam("rater"))
 _CLIENT = select(VoteRow.assignment_id, VoteRow.choice).where(VoteRow.client_uuid == bindparam("client"))
-_PAIR = (
-    select(PairingRow.output_x, PairingRow.output_y, ItemRow.prompt)
+_X, _Y = aliased(OutputRow), aliased(OutputRow)
+_TEXTS = (
+    select(ItemRow.prompt, _X.text, _Y.text, _X.system_id, _Y.system_id)
+    .select_from(PairingRow)
     .join(ItemRow, ItemRow.id == PairingRow.item_id)
+    .join(_X, _X.id == PairingRow.output_x)
+    .join(_Y, _Y.id == PairingRow.output_y)
     .where(PairingRow.id == bindparam("pairing"))
 )
-_TEXTS = select(OutputRow.__table__).where(OutputRow.id.in_((bindparam("x"), bindparam("y"))))
+_THIS = AssignmentRow.id == bindparam("this")
+_STATE = update(AssignmentRow).where(_THIS).values(state=bindparam("to"), expires_at=bindparam("until"))
+_ANSWERED = (
+    update(AssignmentRow)
+    .where(_THIS)
+    .values(state=bindparam("to"), version=bindparam("number"), choice=bindparam("chosen"))
+)
+_SHOWINGS = update(PairingRow).where(PairingRow.id == bindparam("this"))
+_LIVE = PairingRow.live + bindparam("by")
+_COUNT = {
+    True: _SHOWINGS.values(xy=PairingRow.xy + bindparam("by"), live=_LIVE),
+    False: _SHOWINGS.values(yx=PairingRow.yx + bindparam("by"), live=_LIVE),
+}
 
 
 class CommonSqlDesk:
@@ -102,9 +119,7 @@ class CommonSqlDesk:
         return self._count(select(func.count()).where(RaterRow.study_id == self.study.id))
 
     def count(self, pairing: int, x_left: bool, by: int) -> None:
-        column = PairingRow.xy if x_left else PairingRow.yx
-        changed = {column: column + by, PairingRow.live: PairingRow.live + by}
-        self.connection.execute(update(PairingRow).where(PairingRow.id == pairing).values(changed))
+        self.connection.execute(_COUNT[x_left], {"this": pairing, "by": by})
 
     def _count(self, query: Select[Any]) -> int:
         return int(self.connection.scalar(query) or 0)
@@ -170,9 +185,9 @@ class RaterSqlDesk(CommonSqlDesk):
         row = {"study_id": self.study.id, "token": token, "rater_id": rater, "pairing_id": given.pairing}
         times = {"shown_at": self.now, "expires_at": expires_at}
         more = {"x_left": given.x_left, "seq": seq, "state": "reserved", "retest": given.retest}
-        self.connection.execute(insert(AssignmentRow), {**row, **more, **times})
-        (assignment,) = self._assignments(_BY_TOKEN, token=token)
-        return assignment
+        added = new_id(self.connection.execute(insert(AssignmentRow), {**row, **more, **times}))
+        place = (token, rater, given.pairing, given.kind, given.x_left, seq)
+        return Assignment(added, *place, "reserved", given.retest, expires_at, self.now, 0, None)
 
     def assignment(self, token: str) -> Assignment | None:
         return next(iter(self._assignments(_BY_TOKEN, token=token)), None)
@@ -189,7 +204,7 @@ class RaterSqlDesk(CommonSqlDesk):
         row: Any = self.connection.execute(_CLIENT, {"client": client_uuid}).first()
         return (row[0], row[1]) if row else None
 
-    def add_vote(self, assignment: int, version: int, ballot: Ballot) -> None:
+    def add_vote(self, assignment: int, version: int, ballot: Ballot, state: State) -> None:
         row = {
             "assignment_id": assignment,
             "version": version,
@@ -202,24 +217,16 @@ class RaterSqlDesk(CommonSqlDesk):
             "submitted_at": self.now,
         }
         self.connection.execute(insert(VoteRow), row)
-        self._set_assignment(assignment, version=version, choice=ballot.choice)
+        after = {"this": assignment, "to": state, "number": version, "chosen": ballot.choice}
+        self.connection.execute(_ANSWERED, after)
 
-    def set_state(self, assignment: int, state: State, expires_at: datetime | None = None) -> None:
-        values = {"state": state, **({"expires_at": expires_at} if expires_at else {})}
-        self._set_assignment(assignment, **values)
-
-    def _set_assignment(self, assignment: int, **values: object) -> None:
-        query = update(AssignmentRow).where(AssignmentRow.id == assignment)
-        self.connection.execute(query.values(**values))
+    def set_state(self, assignment: int, state: State, expires_at: datetime) -> None:
+        self.connection.execute(_STATE, {"this": assignment, "to": state, "until": expires_at})
 
     def system(self, name: str) -> int | None:
         own = SystemRow.study_id == self.study.id
         return self.connection.scalar(select(SystemRow.id).where(own, SystemRow.secret_name == name))
 
-    def texts(self, assignment: Assignment) -> tuple[str, Output, Output]:
-        """The prompt and the texts, the left one first."""
-        pairing = self.connection.execute(_PAIR, {"pairing": assignment.pairing}).one()
-        rows = self.connection.execute(_TEXTS, {"x": pairing.output_x, "y": pairing.output_y})
-        texts = {row.id: output_of(row) for row in rows}
-        x, y = texts[pairing.output_x], texts[pairing.output_y]
-        return (pairing.prompt, x, y) if assignment.x_left else (pairing.prompt, y, x)
+    def texts(self, assignment: Assignment) -> Texts:
+        prompt, x, y, of_x, of_y = self.connection.execute(_TEXTS, {"pairing": assignment.pairing}).one()
+        return Texts(prompt, x, y, of_x, of_y) if assignment.x_left else Texts(prompt, y, x, of_y, of_x)

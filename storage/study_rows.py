@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import CursorResult, Row
@@ -73,8 +74,15 @@ def new_id(added: CursorResult[Any]) -> int:
 
 def study_of(row: AnyRow) -> Study:
     """A study out of its row."""
-    protocol = codec.load(row.protocol, StudyProtocol)
-    return Study(row.id, row.name, row.created_at, row.status, protocol, row.protocol_sha256, row.elsewhere)
+    frozen = (row.protocol_sha256, row.elsewhere)
+    return Study(row.id, row.name, row.created_at, row.status, _protocol(row.protocol), *frozen)
+
+
+@lru_cache(maxsize=64)
+def _protocol(text: str) -> StudyProtocol:
+    """A protocol out of its JSON; the same few are read with every vote."""
+    protocol: StudyProtocol = codec.load(text, StudyProtocol)
+    return protocol
 
 
 def system_of(row: AnyRow) -> System:

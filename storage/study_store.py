@@ -1,18 +1,19 @@
 """The StudyStore on SQLAlchemy. Knows no rule of a study: it gives out transactions (core.studies.desks).
 
 Transactions on one study that write never overlap. On SQLite there is one writer for the whole database;
-inside this process writers queue up for it in order, since its own way of waiting is to try again now and
-then, and among hundreds some would be unlucky until their time is up. Elsewhere the study's row is locked at
-the start. Should the database still refuse (PostgreSQL ends one of two transactions that wait for each
-other), the work is done again from its start.
+inside this process one thread does the writing, in the order of asking. SQLite's own way of waiting is to try
+again now and then, by which among hundreds some would be unlucky until their time is up, and a lock would be
+passed from thread to thread at the price of a switch each time. Elsewhere the study's row is locked at the
+start. Should the database still refuse (PostgreSQL ends one of two transactions that wait for each other),
+the work is done again from its start.
 """
 
 from __future__ import annotations
 
 import json
 import secrets
-import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -30,6 +31,7 @@ from storage.study_tables import EventRow, LinkRow, StudyRow
 
 T = TypeVar("T")
 TRIES = 5
+KNOWN_LINKS = 50_000
 
 
 def now() -> datetime:
@@ -42,7 +44,8 @@ class SqlStudyStore:
 
     def __init__(self, engine: Engine, clock: Callable[[], datetime] = now) -> None:
         self._read, self._write, self._clock = engine, for_writing(engine), clock
-        self._queue = threading.Lock()
+        self._writer = ThreadPoolExecutor(1, "study-writer")
+        self._links: dict[str, tuple[str, int]] = {}
         self._one_writer = engine.dialect.name == "sqlite"
 
     def create(self, name: str, protocol: StudyProtocol, by: str) -> str:
@@ -77,11 +80,18 @@ class SqlStudyStore:
                 return work(self._desk(connection, study_id, lock=False))
 
     def link(self, token_hash: str) -> tuple[str, int | None] | None:
-        """Where a link leads."""
+        """Where a link leads; to a rater it leads for good, so that this is looked up once."""
+        if token_hash in self._links:
+            return self._links[token_hash]
         query = select(LinkRow.study_id, LinkRow.rater_id).where(LinkRow.token_hash == token_hash)
         with self._read.connect() as connection:
             row = connection.execute(query).first()
-            return (row[0], row[1]) if row else None
+        if row is None or row[1] is None:
+            return (row[0], None) if row else None
+        if len(self._links) >= KNOWN_LINKS:
+            self._links.clear()
+        self._links[token_hash] = (row[0], row[1])
+        return self._links[token_hash]
 
     def log(self, kind: str, detail: Mapping[str, object]) -> None:
         """Keep an event that belongs to no known study."""
@@ -106,9 +116,12 @@ class SqlStudyStore:
 
     def _once(self, work: Callable[[Connection], T]) -> T:
         if not self._one_writer:
-            with self._write.begin() as connection:
-                return work(connection)
-        with self._queue, self._write.begin() as connection:
+            return self._in_one(work)
+        return self._writer.submit(self._in_one, work).result()
+
+    def _in_one(self, work: Callable[[Connection], T]) -> T:
+        """The work in a transaction of its own."""
+        with self._write.begin() as connection:
             return work(connection)
 
 

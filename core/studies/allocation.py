@@ -61,6 +61,7 @@ class Given:
     pairing: int
     x_left: bool
     retest: int = 0
+    kind: Kind = "item"
 
 
 def next_for(
@@ -154,4 +155,5 @@ def _placed(slot: Slot, shown: Sequence[Shown], draw: Random) -> Given:
     coin = draw.random() < 0.5
     lean = _lean(shown).get(slot.pair, 0) if slot.kind == "item" else 0
     wish = coin if lean == 0 else lean < 0
-    return Given(slot.pairing, wish if slot.xy == slot.yx else slot.xy < slot.yx)
+    x_left = wish if slot.xy == slot.yx else slot.xy < slot.yx
+    return Given(slot.pairing, x_left, kind=slot.kind)

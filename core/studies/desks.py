@@ -24,11 +24,11 @@ from core.studies.records import (
     KeptVote,
     Mark,
     NewPairing,
-    Output,
     Rater,
     State,
     Status,
     Study,
+    Texts,
     Unblinding,
 )
 
@@ -152,16 +152,17 @@ class RaterDesk(CommonDesk, Protocol):
         """The assignment and choice of the vote with this id, in whichever study."""
         ...
 
-    def add_vote(self, assignment: int, version: int, ballot: Ballot) -> None: ...
-    def set_state(self, assignment: int, state: State, expires_at: datetime | None = None) -> None: ...
+    def add_vote(self, assignment: int, version: int, ballot: Ballot, state: State) -> None:
+        """Keep a vote, or the withdrawal of one, and the assignment's state after it."""
+        ...
+
+    def set_state(self, assignment: int, state: State, expires_at: datetime) -> None: ...
 
     def system(self, name: str) -> int | None:
         """The number of the system of this name."""
         ...
 
-    def texts(self, assignment: Assignment) -> tuple[str, Output, Output]:
-        """The prompt and the texts, the left one first."""
-        ...
+    def texts(self, assignment: Assignment) -> Texts: ...
 
 
 class Desk(OwnerDesk, RaterDesk, Protocol):

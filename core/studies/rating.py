@@ -17,7 +17,7 @@ from core.studies import showing
 from core.studies.blinding import RaterView
 from core.studies.desks import CommonDesk, Desk, StudyStore
 from core.studies.protocol import StudyProtocol
-from core.studies.records import Assignment, Ballot, Closing
+from core.studies.records import Assignment, Ballot, Closing, State
 
 MAX_REASON = 5_000
 MAX_LOGGED = 1_000
@@ -196,8 +196,8 @@ def _vote(desk: Desk, rater: int, pair: str, ballot: Ballot) -> RaterView | _No:
     refusal = _refusal(desk, rater, assignment, ballot)
     if refusal is not None:
         return _no(desk, rater, refusal, seq=assignment.seq)
-    desk.add_vote(assignment.id, assignment.version + 1, _cleaned(ballot))
-    desk.set_state(assignment.id, "skipped" if ballot.choice == "skip" else "voted")
+    state: State = "skipped" if ballot.choice == "skip" else "voted"
+    desk.add_vote(assignment.id, assignment.version + 1, _cleaned(ballot), state)
     if ballot.choice == "skip":  # the pair wants a vote still, on the same sides
         showing.give_back(desk, assignment)
     return showing.view(desk, rater)
@@ -268,7 +268,7 @@ def _undo(desk: Desk, rater: int, client_uuid: str) -> RaterView | _No:
         return _no(desk, rater, "form")
     if last.state == "skipped" and not showing.take_again(desk, last):
         return _no(desk, rater, "gone", seq=last.seq)
-    desk.add_vote(last.id, last.version + 1, Ballot(client_uuid, "undone"))
+    desk.add_vote(last.id, last.version + 1, Ballot(client_uuid, "undone"), "reserved")
     showing.reserve_again(desk, last)
     return showing.view(desk, rater)
 

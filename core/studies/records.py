@@ -142,6 +142,17 @@ class Assignment:
 
 
 @dataclass(frozen=True)
+class Texts:
+    """What an assignment shows, and whose texts they are."""
+
+    prompt: str
+    left: str
+    right: str
+    system_left: int
+    system_right: int
+
+
+@dataclass(frozen=True)
 class Ballot:
     """A vote as it is kept. `active_ms` is the time in which the page was looked at, as the page says."""
 

@@ -98,7 +98,7 @@ def _stopped(desk: RaterDesk) -> bool:
 def _sweep(desk: RaterDesk) -> None:
     """Reservations that are overdue go back to their side."""
     for one in desk.overdue():
-        desk.set_state(one.id, "expired")
+        desk.set_state(one.id, "expired", one.expires_at)
         give_back(desk, one)
 
 
@@ -139,15 +139,16 @@ def closing_pair(desk: RaterDesk, rater: int) -> Assignment | None:
     for one, shown in desk.history(rater):
         if one.state != "voted" or shown.slot.kind != "item":
             continue
-        _, left, right = desk.texts(one)
-        if wanted in (left.system, right.system):
+        texts = desk.texts(one)
+        if wanted in (texts.system_left, texts.system_right):
             return one
     return None
 
 
 def _pair(desk: RaterDesk, assignment: Assignment) -> PairView:
-    prompt, left, right = desk.texts(assignment)
-    return PairView(assignment.token, prompt, left.text, right.text, assignment.kind == "practice")
+    shown = desk.texts(assignment)
+    practice = assignment.kind == "practice"
+    return PairView(assignment.token, shown.prompt, shown.left, shown.right, practice)
 
 
 def _progress(desk: RaterDesk, rater: int, had: History) -> Progress:
