@@ -79,7 +79,8 @@ const drawSlot = (view, card, slot) => {
   redraw(card.querySelector(".rd-body"), [slot.draft, slot.critique], () => [
     slot.critique && el("details", { class: "rd-slot-critique" }, el("summary", {}, "The critique it follows"), plainText(slot.critique)),
     slot.draft && baseDraft(board.session, slot.draft)]);
-  redraw(card.querySelector(".rd-slot-buttons"), [pool.open, pool.keep, advised, pool.refinable, pool.gate, Boolean(slot.draft)], () => slot.draft && [
+  redraw(card.querySelector(".rd-slot-buttons"), [pool.open, pool.keep, advised, pool.refinable, pool.gate, Boolean(slot.draft), slot.position], () => slot.draft && [
+    slot.position === null ? null : starButton(board, slot.position, slot.number),
     pool.open && pool.keep === 1 && button("Pick this", () => board.rule("pick", { picks: [slot.number] }), { class: advised ? "rd-primary" : "", "aria-label": `Pick candidate ${slot.number + 1}` }),
     pool.refinable && pool.gate !== null && button("Refine from this", () => board.branch(`choices/${pool.gate}/refine`, { pick: slot.number }), { class: "rd-small", title: COPY, "aria-label": `Refine from candidate ${slot.number + 1}` })]);
 };
@@ -88,6 +89,26 @@ const tickBox = (view, slot) => {
   const box = el("input", { type: "checkbox", "aria-label": `Tick candidate ${slot.number + 1}`, onchange: (e) => tick(view.node.redraftView, slot.number, e.target.checked) });
   box.checked = view.ticks.has(slot.number);
   return box;
+};
+
+// A mark of one's own on a candidate, kept with the session; it decides nothing.
+const starButton = (board, step, number) => {
+  const star = button("☆", async () => {
+    const on = star.getAttribute("aria-pressed") !== "true";
+    const answer = await postJson(board.url("stars"), { step, on }).catch(() => ({ error: "The server could not be reached. Try again." }));
+    if (answer.error) board.say(answer.error); else show(on);
+  }, { class: "rd-small rd-star", "aria-label": `Star candidate ${number + 1}`, "aria-pressed": "false" });
+  const show = (on) => { star.textContent = on ? "★" : "☆"; star.setAttribute("aria-pressed", String(on)); };
+  starred(board).then((steps) => show(steps.includes(step)));
+  return star;
+};
+
+const starred = (board) => {
+  if (board.starsOf !== board.session) {
+    board.starsOf = board.session;
+    board.stars = getJson(board.url("stars")).then((answer) => answer.stars || []).catch(() => []);
+  }
+  return board.stars;
 };
 
 // -- order and likeness -----------------------------------------------------------------------

@@ -154,6 +154,16 @@ def test_candidates_are_ordered_by_a_score_and_picked_by_key(
     expect(page.board.locator(".rd-outcome")).to_be_visible()
 
 
+def test_a_star_on_a_candidate_stays(server: Server, watched: Watched, rule: Rule) -> None:
+    page = begun(watched, server, rule)
+    star = page.board.get_by_role("button", name="Star candidate 2")
+    star.click()
+    expect(star).to_have_attribute("aria-pressed", "true")
+    page.page.reload()
+    expect(star).to_have_attribute("aria-pressed", "true")
+    expect(page.board.get_by_role("button", name="Star candidate 1")).to_have_attribute("aria-pressed", "false")
+
+
 def test_script_in_a_candidate_is_shown_as_text(server: Server, watched: Watched, rule: Rule) -> None:
     evil = '<img src=x onerror="document.title=1"><script>document.title=2</script>${1} {{1}} \\u0041'
     page = begun(watched, server, rule, lambda seed: f"{evil} {seed}")
