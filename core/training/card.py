@@ -71,10 +71,10 @@ def _made(data: DataSet, chosen: Mapping[str, Any]) -> list[str]:
     said = [f"- {name.replace('_', ' ')}: {_code(value)}" for name, value in sorted(chosen.items()) if value]
     return [
         "## How it was made", "", *said,
-        f"- Rows of one task whose texts have a Jaccard index of {plan.near:g} or more (five signs "
+        f"- Rows of one task whose texts have a Jaccard index of {plan.near:g} or more (five characters "
         "in a row) are one.",
-        f"- Held out are {plan.held_out:.0%} of the tasks, drawn with seed {plan.seed}; tasks that are nearly "
-        "the same are on one side.",
+        f"- Held out are {plan.held_out:.0%} of the tasks, drawn with seed {plan.seed}; tasks that are "
+        "nearly the same are on one side.",
         f"- Looked for passages of: {tests}.", "",
     ]  # fmt: skip
 

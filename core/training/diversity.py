@@ -1,12 +1,14 @@
 """How varied many texts are, and a choice of some that keeps the variety.
 
-Texts are compared as bags of words and pairs of words, weighted by how rare they are (tf-idf), hashed into
-`SIZE` dimensions. The Vendi score (Friedman and Dieng 2023) is the effective number of different texts: 1
-where all are alike; by these dimensions it is `SIZE` at most. Knows no session and no file.
+Texts are compared as bags of words and pairs of words, hashed into `SIZE` dimensions. They are not weighted
+by rarity: among texts that are alike it is the rare words that differ, and such texts would look unlike. The
+Vendi score (Friedman and Dieng 2023) is the effective number of different texts: 1 where all are alike; by
+these dimensions it is `SIZE` at most. Knows no session and no file.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from collections import Counter
@@ -53,11 +55,10 @@ def _features(text: str) -> list[int]:
 def vectors(texts: Sequence[str]) -> Vectors:
     """One row of unit length a text; a text without words is a row of zeros."""
     counted = [Counter(_features(text)) for text in texts]
-    spread = Counter(feature for each in counted for feature in each)
     made = np.zeros((len(texts), SIZE), np.float32)
     for row, each in zip(made, counted, strict=True):
         for feature, count in each.items():
-            weight = (1 + np.log(count)) * np.log((1 + len(texts)) / (0.5 + spread[feature]))
+            weight = 1 + math.log(count)
             row[feature % SIZE] += weight if feature & 0x80000000 else -weight
     lengths = np.linalg.norm(made, axis=1, keepdims=True)
     return np.asarray(made / np.where(lengths > 0, lengths, 1), np.float32)
