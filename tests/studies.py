@@ -56,10 +56,11 @@ def ballot(choice: Answered, **more: object) -> Ballot:
 class House:
     """A store with both of its sides."""
 
-    def __init__(self, folder: Path) -> None:
-        self.url = f"sqlite:///{folder}/redraft.db"
+    def __init__(self, folder: Path, url: str = "") -> None:
+        self.url = url or f"sqlite:///{folder}/redraft.db"
         self.clock = Clock()
-        self.store = SqlStudyStore(open_database(self.url), self.clock)
+        self.engine = open_database(self.url)
+        self.store = SqlStudyStore(self.engine, self.clock)
         self.studies, self.rating = Studies(self.store, Random(3)), Rating(self.store)
 
     def draft(self, protocol: StudyProtocol = USUAL, items: list[Entry] | None = None) -> str:

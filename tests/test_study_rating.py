@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import Counter
 from dataclasses import replace
@@ -399,18 +400,37 @@ def test_practice_comes_first_and_gold_can_not_be_told_from_the_rest(house: Hous
 
 
 def test_a_hundred_raters_at_once_lose_nothing_and_go_beyond_nothing(house: House) -> None:
+    a_hundred_at_once([house])
+
+
+@pytest.mark.skipif(
+    "REDRAFT_TEST_POSTGRES" not in os.environ, reason="REDRAFT_TEST_POSTGRES names no database"
+)
+def test_a_hundred_raters_at_once_by_two_processes_on_postgresql(tmp_path: Path) -> None:
+    houses = [House(tmp_path, os.environ["REDRAFT_TEST_POSTGRES"]) for _ in range(2)]
+    a_hundred_at_once(houses)
+    for house in houses:
+        house.engine.dispose()
+
+
+def a_hundred_at_once(houses: list[House]) -> None:
+    """They vote by these houses in turn, which share nothing but their database."""
+    house = houses[0]
     study = house.open(StudyProtocol(target=5, per_rater=6, seed=2), entries(100))
     tokens = house.raters(study, 100)
     ready, failed = threading.Barrier(100), []
 
-    def rate(token: str) -> None:
+    def rate(token: str, by: House) -> None:
         ready.wait()
         try:
-            house.rate(token, lambda view: "left" if "river" in view.pair.left else "right")  # type: ignore[union-attr]
+            by.rate(token, lambda view: "left" if "river" in view.pair.left else "right")  # type: ignore[union-attr]
         except BaseException as error:
             failed.append(error)
 
-    threads = [threading.Thread(target=rate, args=(token,)) for token in tokens]
+    threads = [
+        threading.Thread(target=rate, args=(token, houses[number % len(houses)]))
+        for number, token in enumerate(tokens)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
