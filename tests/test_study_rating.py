@@ -440,7 +440,7 @@ def a_hundred_at_once(houses: list[House]) -> None:
     assert len(kept) == 500 == len({vote.ballot.client_uuid for vote in kept})
     assert set(Counter(vote.pairing for vote in kept).values()) == {5}
     assert len({(vote.rater, vote.pairing) for vote in kept}) == 500
-    assert max(Counter(vote.rater for vote in kept).values()) == 6
+    assert max(Counter(vote.rater for vote in kept).values()) <= 6
     slots = house.store.look(study, lambda desk: desk.showings())
     assert {abs(slot.xy - slot.yx) for slot in slots} == {1}
     sides = Counter((vote.rater, vote.x_left) for vote in kept)
