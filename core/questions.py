@@ -267,10 +267,14 @@ def _price(
 
 
 def _seconds(cell: SessionCell) -> Figure:
+    if cell.m and not cell.s:
+        return undefined("no time was recorded")
     return ratio(int(cell.refined), cell.s, cell.m, (cell.ss, cell.mm, cell.sm), NO_GAIN)
 
 
 def _tokens(cell: SessionCell) -> Figure:
+    if cell.m and not cell.t:
+        return undefined("no tokens were counted")
     return ratio(int(cell.refined), cell.t, cell.m, (cell.tt, cell.mm, cell.tm), NO_GAIN)
 
 

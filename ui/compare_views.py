@@ -201,8 +201,15 @@ def _attempt(side: Side, each: Round, attempt: Attempt) -> list[View]:
     base = each.base
     found: list[View] = [_revised(side, "Revision", base, attempt.proposed, attempt)]
     if attempt.written is not None:
-        found.append(_revised(side, f"Written by {attempt.written.by}", base, attempt.written, None))
+        heading = (
+            "As it was taken over" if attempt.written.by != _decided_by(attempt) else "In their own words"
+        )
+        found.append(_revised(side, heading, base, attempt.written, None))
     return found
+
+
+def _decided_by(attempt: Attempt) -> str:
+    return attempt.decision.by if attempt.decision else ""
 
 
 def _revised(side: Side, heading: str, base: Draft, draft: Draft, attempt: Attempt | None) -> View:

@@ -13,18 +13,18 @@ export const spoken = (unit, value) => {
   return `${sign}${number(value)}${UNITS[unit]}`;
 };
 
-const nice = (span) => {
+const nice = (span, most) => {
   const power = 10 ** Math.floor(Math.log10(span));
-  return [1, 2, 5, 10].map((step) => step * power).find((step) => span / step <= 5);
+  return [0.1, 0.2, 0.5, 1, 2, 5, 10].map((step) => step * power).find((step) => span / step <= most) || span;
 };
 
 // The ends of the axis and its marks; shares start at 0, scores hold 0.
-const axis = (chart) => {
+const axis = (chart, pixels) => {
   const values = chart.lines.flatMap((line) => line.figures.flatMap(({ value, low, high }) => [value, low, high])).filter((value) => value !== null);
   let low = Math.min(0, ...values), high = Math.max(0, ...values);
   if (chart.unit === "share") high = Math.max(high, 0.1);
   if (high - low < 1e-12) high = low + 1;
-  const step = nice(high - low);
+  const step = nice(high - low, Math.min(5, Math.max(1.5, pixels / 70)));
   low = Math.floor(low / step + 1e-9) * step;
   high = Math.ceil(high / step - 1e-9) * step;
   const marks = Array.from({ length: Math.round((high - low) / step) + 1 }, (_, index) => low + index * step);
@@ -50,8 +50,8 @@ const cut = (content, pixels) => { const most = Math.floor(pixels / 7); return c
 
 // The drawing, so many pixels wide; its title is the question, so that a saved file says what it answers.
 export const drawing = (chart, width) => {
-  const { low, high, marks } = axis(chart);
   const right = width < 480 ? 118 : 150, several = chart.series.length > 1;
+  const { low, high, marks } = axis(chart, width - right - 2 * EDGE);
   const x = (value) => EDGE + ((value - low) / (high - low)) * (width - right - 2 * EDGE);
   const nodes = [text(cut(chart.question, width), { class: "rd-ins-title", x: EDGE, y: 16 })];
   let y = TOP + (several ? 16 : 0);
