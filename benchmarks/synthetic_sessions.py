@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,7 @@ def _reply(text: str) -> Reply:
     return Reply((Completion(text),), Usage(PROMPT, COMPLETION), 0.5, "@@model@@")
 
 
+@cache
 def kinds() -> tuple[Kind, ...]:
     """The sessions that are really run."""
     with tempfile.TemporaryDirectory() as folder:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, select, text, tuple_
+from sqlalchemy.orm import aliased
 
 from core.listing import Filter, Order
 from storage.facts import STARRED, milliseconds
@@ -79,11 +80,11 @@ class Finding:
         """What must hold of a row of facts, words left out; `number` and `own` may use an index."""
         found = [FactsRow.deleted + 0 == 0, *_moments(self.wanted, number)]
         for column, least, most in _ranges(self.wanted):
-            bounded = column if column is own else column + 0
-            found += [bounded >= least] * (least is not None) + [bounded <= most] * (most is not None)
+            found += _within(column if column is own else column + 0, least, most)
         for facet in facets:
-            has = select(FacetRow.number).where(FacetRow.facet == facet, FacetRow.number == FactsRow.number)
-            found.append(has.exists())
+            other = aliased(FacetRow)
+            has = select(other.number).where(other.facet == facet, other.number == FactsRow.number)
+            found.append(has.correlate(FactsRow).exists())
         return found
 
     def _held(self) -> list[ColumnElement[bool]]:
@@ -112,8 +113,7 @@ class Finding:
             yield self._scalars(select(FacetRow.number).where(FacetRow.facet == facet))
         listed = select(FactsRow.number).where(FactsRow.deleted == 0)
         for column, least, most in _ranges(self.wanted):
-            bounds = [column >= least] * (least is not None) + [column <= most] * (most is not None)
-            yield self._scalars(listed.where(*bounds))
+            yield self._scalars(listed.where(*_within(column, least, most)))
         if self.order.sort != "newest" and (moments := _moments(self.wanted, FactsRow.number)):
             yield self._scalars(listed.where(*moments))
         if self.terms and not self._newest_first:
@@ -196,6 +196,11 @@ class Finding:
             query = query.where(here > there if self.order.ascending else here < there)
         ordered = [each.asc() if self.order.ascending else each.desc() for each in key]
         return list(self.connection.scalars(query.order_by(*ordered).limit(limit)))
+
+
+def _within(column: Any, least: float | None, most: float | None) -> list[ColumnElement[bool]]:
+    at_least = [column >= least] if least is not None else []
+    return at_least + ([column <= most] if most is not None else [])
 
 
 def _ranges(wanted: Filter) -> list[tuple[Any, float | None, float | None]]:

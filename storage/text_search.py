@@ -124,7 +124,7 @@ def _continuations(connection: Connection, pair: str) -> str:
     """The indexed runs that begin with two characters, any of which will do."""
     values = {"least": pair, "most": pair[0] + chr(ord(pair[1]) + 1)}
     found = connection.scalars(text(_CONTINUED), values)
-    return "(" + (" OR ".join(f'"{_doubled(run)}"' for run in found) or f'"{pair}{NOWHERE}"') + ")"
+    return "(" + (" OR ".join(f'"{_doubled(run)}"' for run in found) or f'"{NOWHERE * 3}"') + ")"
 
 
 # -- PostgreSQL ---------------------------------------------------------------------------------
