@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Connection, Engine, func, insert, select
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 
 from core.sessions import StoreBusy
@@ -32,6 +32,7 @@ from storage.study_tables import EventRow, LinkRow, StudyRow
 T = TypeVar("T")
 TRIES = 5
 KNOWN_LINKS = 50_000
+MOST_OUTSIDE = 1_000
 
 
 def now() -> datetime:
@@ -94,9 +95,15 @@ class SqlStudyStore:
         return self._links[token_hash]
 
     def log(self, kind: str, detail: Mapping[str, object]) -> None:
-        """Keep an event that belongs to no known study."""
+        """Keep an event that belongs to no known study, up to MOST_OUTSIDE of each kind."""
         row = {"at": self._clock(), "actor": "", "kind": kind, "detail": json.dumps(detail)}
-        self._written(lambda connection: connection.execute(insert(EventRow), row))
+        there = select(func.count()).where(EventRow.study_id.is_(None), EventRow.kind == kind)
+
+        def work(connection: Connection) -> None:
+            if (connection.scalar(there) or 0) < MOST_OUTSIDE:
+                connection.execute(insert(EventRow), row)
+
+        self._written(work)
 
     def _desk(self, connection: Connection, study_id: str, *, lock: bool) -> Desk:
         query = select(StudyRow.__table__).where(StudyRow.id == study_id)

@@ -201,9 +201,13 @@ def test_nothing_is_taken_after_the_lock_and_little_in_a_pause(house: House) -> 
     assert house.rating.view(two).state == "closed"
 
 
-def test_a_link_that_leads_nowhere_is_refused_and_logged_outside_of_studies(house: House) -> None:
-    with pytest.raises(Refused, match="leads to no study"):
-        house.rating.view("nowhere\ud800")
+def test_a_link_that_leads_nowhere_is_refused_and_logged_outside_of_studies(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storage.study_store.MOST_OUTSIDE", 1)  # a flood of them fills no disk
+    for _ in range(3):
+        with pytest.raises(Refused, match="leads to no study"):
+            house.rating.view("nowhere\ud800")
     with house.store._read.connect() as connection:
         logged = connection.execute(text("SELECT study_id, kind FROM study_event")).all()
     assert [tuple(row) for row in logged] == [(None, "refused")]
@@ -223,6 +227,13 @@ def test_consent_comes_first_where_it_is_asked_for(house: House) -> None:
     assert (view.state, view.consent, view.pair) == ("consent", "I agree.", None)
     assert house.rating.consent(token).state == "pair"
     assert house.rating.consent(token).state == "pair"
+    (late,) = house.raters(study, 1)
+    house.studies.lock(study, OWNER)
+    assert house.rating.consent(late).state == "closed"
+    assert [rater.consent_at is None for rater in house.store.look(study, lambda d: d.raters())] == [
+        False,
+        True,
+    ]
 
 
 # -- undo, skip, leaving --------------------------------------------------------------------------

@@ -197,5 +197,5 @@ class StudyStore(Protocol):
         ...
 
     def log(self, kind: str, detail: Mapping[str, object]) -> None:
-        """Keep an event that belongs to no known study."""
+        """Keep an event that belongs to no known study; of each kind so many that they can't fill a disk."""
         ...

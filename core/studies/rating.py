@@ -181,7 +181,8 @@ def next_code(desk: CommonDesk) -> str:
 
 
 def _consent(desk: Desk, rater: int) -> RaterView:
-    if desk.rater(rater).consent_at is None:
+    asked = desk.study.status in ("open", "paused") and desk.rater(rater).consent_at is None
+    if asked:
         desk.set_consent(rater)
     return showing.view(desk, rater)
 
