@@ -1,4 +1,4 @@
-"""Who wrote which characters: runs join to the text, whatever it is, and unchanged parts keep their author."""
+"""Who wrote which characters: runs join to the text, whatever it is; unchanged parts keep their author."""
 
 from __future__ import annotations
 
@@ -14,23 +14,6 @@ ANNA = Author("Anna", True, 1, 6)
 PIECES = [
     *("word", " ", "\n", "味", "は", "😀", "👨\u200d👩\u200d👧", "é", "e\u0301", "\u202e"),
     *("\r\n", "\x00", "if x:\n    y()", "\ud800", "أهلا", "."),
-]
-    "word",
-    " ",
-    "\n",
-    "味",
-    "は",
-    "😀",
-    "👨‍👩‍👧",
-    "é",
-    "é",
-    "\u202e",
-    "\r\n",
-    "\x00",
-    "if x:\n    y()",
-    "\ud800",
-    "أهلا",
-    ".",
 ]
 
 

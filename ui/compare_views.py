@@ -201,9 +201,8 @@ def _attempt(side: Side, each: Round, attempt: Attempt) -> list[View]:
     base = each.base
     found: list[View] = [_revised(side, "Revision", base, attempt.proposed, attempt)]
     if attempt.written is not None:
-        heading = (
-            "As it was taken over" if attempt.written.by != _decided_by(attempt) else "In their own words"
-        )
+        own = attempt.written.by == _decided_by(attempt)
+        heading = "In their own words" if own else "As it was taken over"
         found.append(_revised(side, heading, base, attempt.written, None))
     return found
 
