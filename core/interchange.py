@@ -78,7 +78,7 @@ class Archive(Protocol):
     """All sessions as a stream. Memory does not grow with their number."""
 
     def count(self, chosen: Chosen) -> int:
-        """How many sessions are chosen."""
+        """How many sessions are chosen. Raises UnknownSession for an id that there is not."""
         ...
 
     def kept(self, chosen: Chosen) -> Iterator[Kept]:

@@ -49,8 +49,9 @@ class SqlArchive:
         self._read, self._write = engine, for_writing(engine)
 
     def count(self, chosen: Chosen) -> int:
-        """How many sessions are chosen."""
+        """How many sessions are chosen. Raises UnknownSession for an id that there is not."""
         with self._read.connect() as database:
+            _check_all_there(database, chosen)
             rows = select(func.count()).select_from(SessionRow).where(_is_chosen(chosen, SessionRow))
             return database.scalar(rows) or 0
 
