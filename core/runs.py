@@ -145,7 +145,12 @@ class Runs:
         """One page less watches; what nobody watches and nothing runs in is forgotten."""
         live = self.live(session_id)
         live.watchers -= 1
-        if live.watchers <= 0 and not live.running:
+        self._forget(session_id, live)
+
+    def _forget(self, session_id: str, live: Live) -> None:
+        """Forget what nobody watches and nothing runs in, unless there is a problem to be told."""
+        idle = live.watchers <= 0 and not live.running and not live.problem
+        if idle and self._live.get(session_id) is live:
             del self._live[session_id]
 
     def start(self, session_id: str) -> None:
@@ -186,6 +191,7 @@ class Runs:
             live.task, live.doing, live.notice = None, None, ""
             live.texts.clear()
             live.changed()
+            self._forget(session_id, live)
 
     async def _until_left_alone(self, session_id: str, live: Live, stop: Stop) -> None:
         """Advance; once more, with a stop that nobody has asked yet, when a decision came meanwhile."""

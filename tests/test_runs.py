@@ -163,3 +163,18 @@ def test_closing_the_server_ends_runs_and_leaves_them_resumable(tmp_path: Path) 
     asyncio.run(scene())
     session = bench.store.load(session_id)
     assert session.steps == () and session.problem == ""
+
+
+def test_a_run_that_ends_unwatched_is_forgotten_and_a_problem_is_not(tmp_path: Path) -> None:
+    async def known(bench: Bench) -> bool:
+        session_id = bench.new(mode="auto", made_by=recipe(rounds=1, scorer=None))
+        runs = Runs(bench)
+        live = runs.live(session_id)
+        runs.start(session_id)
+        while live.running:
+            await live.next_change().wait()
+        return runs.live(session_id) is live
+
+    assert not asyncio.run(known(Bench(tmp_path, ["A text.", CRITIQUE, "Another text."])))
+    (tmp_path / "other").mkdir()
+    assert asyncio.run(known(Bench(tmp_path / "other", [ModelError("no reach")])))
