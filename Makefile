@@ -11,8 +11,9 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet -c const
 run: .venv/installed weights
 	$(BIN)/python app.py serve
 
+# Two workers, a file each, in the order in which they are collected: browser tests come last.
 test: check weights browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: .venv/tested
 	$(BIN)/ruff check .
