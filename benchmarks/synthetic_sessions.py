@@ -44,10 +44,10 @@ CRITIQUE = (
 )
 DONE = "VERDICT: done"
 COMMON, RARE, PAIR = "harbour", "zyzzyva", "温度"
-"""Words of every other session, of one in 5,000 (one at least), and (Japanese, two characters) one in 50."""
-MODELS = ("starter", "local:small", "local:large", "openai:some")
-TAGS = (("good", 10), ("check", 100), ("paper", 2000))
-"""Tags, and that one in so many sessions has it."""
+"""Words of two in three sessions, of a few, and (Japanese, two characters) of a few others."""
+MODELS = {"starter": 6, "local:small": 2, "local:large": 1, "openai:some": 1}
+FEW = 20
+"""So many sessions, evenly spread, have what few have: a list of them is as long among however many."""
 PROMPT, COMPLETION = 70_000_001, 80_000_001
 """Marks for the tokens of a call."""
 BATCH = 1000
@@ -169,7 +169,7 @@ class Sessions:
         rng, kind = self.rng, self.rng.choice(self.kinds)
         at = LAST - (self.count - index) * EVERY + timedelta(milliseconds=rng.randrange(200_000))
         session_id, number = f"{rng.getrandbits(128):032x}", milliseconds(at)
-        texts, model = self._texts(index, kind), rng.choice(MODELS)
+        texts, model = self._texts(index, kind), self._model()
         scale, shift = rng.uniform(0.01, 0.6), rng.uniform(-3, -1)
         marks = {f"@@{name}@@": json.dumps(text, ensure_ascii=False)[1:-1] for name, text in texts.items()}
         numbers = {_marked(rank): shift + scale * (rank - 4) for rank in range(6)}
@@ -203,13 +203,21 @@ class Sessions:
         length = rng.randint(30, 90)
         found = {"task": task, "instruction": words.text(rng, 8)}
         found |= {str(i): words.text(rng, length) for i in range(kind.drafts)}
-        if index % 2:
+        if index % 3 or self._one_of_few(index, 1):
             found["0"] += f" {COMMON}"
-        if index % 5000 == 17:
+        if self._one_of_few(index, 1):
             found["task"] += f" {RARE}"
-        if index % 50 == 3:
+        if self._one_of_few(index, 2):
             found["0"] += f" 海洋の{PAIR}は高い"
         return found
+
+    def _model(self) -> str:
+        return self.rng.choices(list(MODELS), list(MODELS.values()))[0]
+
+    def _one_of_few(self, index: int, which: int) -> bool:
+        """Whether this session has something that few have."""
+        spread = max(self.count // FEW, 1)
+        return index % spread == which % spread
 
     def _call(self) -> Call:
         """What each call takes; three of five have a price."""
@@ -237,10 +245,10 @@ class Sessions:
         )
 
     def _marked(self, number: int, index: int, at: datetime) -> dict[Any, list[dict[str, Any]]]:
-        tags = [tag for tag, every in TAGS if index % every == 5]
+        tags = ["good"] * (index % 3 > 0) + ["paper"] * self._one_of_few(index, 3)
         return {
             TagRow: [{"number": number, "tag": tag, "added_at": at, "removed_at": None} for tag in tags],
-            StarRow: [{"number": number, "step": WHOLE}] if index % 50 == 9 else [],
+            StarRow: [{"number": number, "step": WHOLE}] if self._one_of_few(index, 4) else [],
         }
 
 

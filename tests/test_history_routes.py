@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +14,12 @@ import pytest
 from fastapi import FastAPI
 
 from core.domain import Task
+from core.interchange import rows_of
 from core.runs import Runs
-from tests.benches import CRITIQUE, Bench
+from storage.archive import SqlArchive
+from storage.database import open_database
+from storage.store import SqlStore
+from tests.benches import CRITIQUE, Bench, recipe
 from tests.values import TASK, step
 from ui.guard import Guard
 from ui.history_routes import LONGEST_QUERY, PAGE, history_routes
@@ -189,3 +194,169 @@ def test_another_sites_page_can_delete_nothing(bench: Bench) -> None:
         assert await client.ids() == [session_id]
 
     play(bench, scene)
+
+
+# -- filters, marks, bulk actions ---------------------------------------------------------------------
+
+
+def three(bench: Bench) -> list[str]:
+    """Three sessions, newest first: one of another strategy, one that ended, one that is open."""
+    ids = [bench.new(), bench.new(), bench.new(made_by=recipe(strategy="direct"))]
+    bench.store.set_ending(ids[1], "the rounds are used up")
+    bench.store.fold(ids[1])
+    return ids[::-1]
+
+
+def test_the_list_is_filtered_and_sorted_as_its_address_says(bench: Bench) -> None:
+    direct, ended, first = three(bench)
+
+    async def scene(client: Client) -> None:
+        assert await client.ids(outcome="rounds") == [ended]
+        assert await client.ids(strategy="self_refine", preset="rewrite") == [ended, first]
+        assert await client.ids(strategy="direct", model="scripted") == [direct]
+        assert await client.ids(sort="newest", ascending="1") == [first, ended, direct]
+        assert await client.ids(since="2999-01-01") == await client.ids(until="2000-01-01") == []
+        assert await client.ids(change_least="0") == await client.ids(cost_most="1e9") == []
+        count = (await client.web.get("/api/history/count", params={"strategy": "self_refine"})).json()
+        assert count == {"count": 2, "more": False}
+
+    play(bench, scene)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"sort": "size"}, "sorted by newest"),
+        ({"since": "yesterday"}, "A day looks like"),
+        ({"until": "9999-12-31"}, "A day looks like"),
+        ({"change_least": "much"}, "change least is a number"),
+        ({"cost_most": "nan"}, "cost most is a number"),
+        ({"preset": "x" * (LONGEST_QUERY + 1)}, "at most"),
+    ],
+)
+def test_a_filter_that_cannot_be_read_is_told_in_words(
+    bench: Bench, query: dict[str, str], words: str
+) -> None:
+    async def scene(client: Client) -> None:
+        assert words in (await client.listed(**query))["error"]
+
+    play(bench, scene)
+
+
+def test_the_choices_name_what_there_is(bench: Bench) -> None:
+    three(bench)
+
+    async def scene(client: Client) -> None:
+        values = (await client.web.get("/api/history/choices")).json()["values"]
+        assert values["strategy"] == [
+            ["direct", "One draft only (the baseline)"], ["self_refine", "Draft, critique, revise"]
+        ]  # fmt: skip
+        assert values["outcome"] == [["open", "open"], ["rounds", "rounds"]]
+        assert values["preset"] == [["rewrite", "rewrite"]] and values["tag"] == []
+
+    play(bench, scene)
+
+
+async def bulk(client: Client, **asked: Any) -> dict[str, Any]:
+    found: dict[str, Any] = (await client.web.post("/api/history/bulk", json=asked)).json()
+    return found
+
+
+async def undo(client: Client, done: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = (await client.web.post("/api/history/undo", json={"name": done["undo"]})).json()
+    return found
+
+
+def test_the_chosen_or_all_that_match_are_deleted_and_come_back(bench: Bench) -> None:
+    direct, ended, first = three(bench)
+
+    async def scene(client: Client) -> None:
+        one = await bulk(client, action="delete", ids=[ended, ended])
+        assert one["sessions"] == 1 and await client.ids() == [direct, first]
+        rest = await bulk(client, action="delete", filter={"strategy": "self_refine"})
+        assert rest["sessions"] == 1 and await client.ids() == [direct]
+        assert await undo(client, rest) == {"sessions": 1} and await client.ids() == [direct, first]
+        assert await undo(client, one) == {"sessions": 1} and await client.ids() == [direct, ended, first]
+        for name in ("", "delete", "delete yesterday", "drop 2026-01-01T00:00:00+00:00"):
+            assert "no such action" in (await undo(client, {"undo": name}))["error"]
+
+    play(bench, scene)
+
+
+def test_all_that_match_leaves_what_runs_alone(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, ["A good meal."], pace=60)
+    running, idle = bench.new(), bench.new()
+
+    async def scene(client: Client) -> None:
+        client.runs.start(running)
+        assert (await bulk(client, action="delete"))["sessions"] == 1
+        assert await client.ids() == [running]
+        assert (await bulk(client, action="tag", tag="x"))["sessions"] == 1
+        assert idle not in await client.ids(tag="x")
+
+    play(bench, scene)
+
+
+def test_tags_and_stars_are_put_on_shown_and_filtered_by(bench: Bench) -> None:
+    direct, ended, first = three(bench)
+    bench.store.append(first, 0, step())
+
+    async def scene(client: Client) -> None:
+        done = await bulk(client, action="tag", tag=" for the  paper ", ids=[direct, first])
+        assert done["sessions"] == 2 and await client.ids(tag="for the paper") == [direct, first]
+        assert (await client.listed())["sessions"][0]["tags"] == ["for the paper"]
+        assert (await bulk(client, action="untag", tag="for the paper", ids=[first]))["sessions"] == 1
+        assert await client.ids(tag="for the paper") == [direct]
+        for tag in ("", " ", "x" * 61, "a\u202eb"):
+            assert "A tag has" in (await bulk(client, action="tag", tag=tag, ids=[first]))["error"]
+        stars = f"/api/sessions/{first}/stars"
+        assert (await client.web.post(stars, json={"step": 0, "on": True})).json() == {}
+        assert (await client.web.get(stars)).json() == {"stars": [0]}
+        assert await client.ids(starred="1") == [first]
+        assert "no candidate" in (await client.web.post(stars, json={"step": 5, "on": True})).json()["error"]
+        await client.web.post(stars, json={"step": 0, "on": False})
+        assert await client.ids(starred="1") == []
+        assert (await client.web.post(f"/api/sessions/{ended}/stars", json={"on": True})).json() == {}
+        assert (await client.listed())["sessions"][1]["starred"] is True
+        nowhere = (await client.web.get("/api/sessions/nowhere/stars")).json()
+        assert "There is no session 'nowhere'" in nowhere["error"]
+
+    play(bench, scene)
+
+
+def test_filters_are_saved_replaced_and_dropped(bench: Bench) -> None:
+    async def scene(client: Client) -> None:
+        async def saved() -> list[dict[str, str]]:
+            found: list[dict[str, str]] = (await client.web.get("/api/history/choices")).json()["saved"]
+            return found
+
+        for query in ("q=a", "tag=b"):
+            asked = {"name": " Mine ", "query": query}
+            assert (await client.web.post("/api/history/saved", json=asked)).json() == {}
+        assert await saved() == [{"name": "Mine", "query": "tag=b"}]
+        refused = (await client.web.post("/api/history/saved", json={"name": " ", "query": ""})).json()
+        assert "A name has" in refused["error"]
+        await client.web.post("/api/history/saved/forget", json={"name": "Mine"})
+        assert await saved() == []
+
+    play(bench, scene)
+
+
+def test_what_is_exported_can_be_imported(bench: Bench, tmp_path: Path) -> None:
+    direct, ended, first = three(bench)
+    bench.store.append(first, 0, step())
+
+    async def scene(client: Client) -> None:
+        answer = await client.web.get("/api/history/export", params={"strategy": "self_refine"})
+        assert "attachment" in answer.headers["Content-Disposition"]
+        archive = SqlArchive(open_database(f"sqlite:///{tmp_path}/other.db"))
+        assert archive.receive_documents(rows_of(io.BytesIO(answer.content))).new == 2
+        picked = await client.web.get("/api/history/export", params={"ids": f"{ended},{direct}"})
+        assert archive.receive_documents(rows_of(io.BytesIO(picked.content))).new == 1
+        assert len(picked.content.splitlines()) == 3
+        assert "number" in (await client.web.get("/api/history/export?cost_least=x")).json()["error"]
+
+    play(bench, scene)
+    other = SqlStore(open_database(f"sqlite:///{tmp_path}/other.db"))
+    assert {s.id for s in other.recent(9)} == {direct, ended, first}
+    assert other.load(first).steps == (step(),)

@@ -69,7 +69,7 @@ CASES: dict[str, tuple[Filter, Check]] = {
         Filter(decision="rejected by policy"),
         lambda s, f, t: f.policy_rejected > 0,
     ),
-    "tag": (Filter(tag="check"), lambda s, f, t: "check" in s.tags),
+    "tag": (Filter(tag="paper"), lambda s, f, t: "paper" in s.tags),
     "starred": (Filter(starred=True), lambda s, f, t: s.starred),
     "gain": (Filter(change_least=0.5), lambda s, f, t: f.change is not None and f.change >= 0.5),
     "no gain": (Filter(change_most=0.0), lambda s, f, t: f.change is not None and f.change <= 0),
