@@ -189,6 +189,10 @@ class InsightStore(Protocol):
         """How many sessions have steps that are not counted yet."""
         ...
 
+    def stamp(self) -> str:
+        """Changes whenever anything that is counted here may have."""
+        ...
+
     def listed(self, ids: Sequence[str]) -> list[Listed]:
         """The sessions of these ids, in that order; deleted and unknown ones left out."""
         ...

@@ -1,8 +1,4 @@
-"""Counts and sums over the facts of all sessions, in SQL: core.insight.InsightStore. Knows no question.
-
-A fork has copies of its first rounds: a round that is its parent's, down to the seconds it took, is counted
-once, with the parent.
-"""
+"""Counts and sums over the facts of all sessions, in SQL: core.insight.InsightStore. Knows no question."""
 
 from __future__ import annotations
 
@@ -13,29 +9,31 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
-    Select,
     Subquery,
     and_,
     case,
     func,
-    literal,
     or_,
     select,
-    true,
 )
 from sqlalchemy.orm import aliased
 
-from core.gates import POLICY
-from core.importing.making import THE_RUN
-from core.insight import FULL_SCALE, VERIFIERS, By, Changes, Listed, RoundCell, Scope, SessionCell
-from storage.facts import milliseconds
-from storage.tables import FactsRow, RoundFactsRow, SessionRow
+from core.insight import FULL_SCALE, By, Changes, Listed, RoundCell, Scope, SessionCell
+from storage.insight_rounds import (
+    ACCEPTED,
+    BY,
+    DROPPED,
+    FULL,
+    Condition,
+    F,
+    R,
+    counted_rounds,
+    round_cells,
+    within,
+)
+from storage.tables import SessionRow
 
-FULL = 1 - 1e-9
 AT_A_TIME = 500
-F, R = FactsRow, RoundFactsRow
-Condition = ColumnElement[bool]
-_BY: dict[By, Any] = {"preset": F.preset, "strategy": F.strategy, "model": F.model}
 _LISTED = [name for name in Listed.__dataclass_fields__ if name != "title"]
 
 
@@ -48,36 +46,33 @@ class SqlInsightStore:
     def scorers(self, scope: Scope) -> list[tuple[str, int]]:
         """The gates' scorers, the most frequent first."""
         count = func.count()
-        rows = select(F.scorer, count).where(*_within(scope)).group_by(F.scorer)
+        rows = select(F.scorer, count).where(*within(scope)).group_by(F.scorer)
         with self._read.connect() as connection:
             found = connection.execute(rows.order_by(count.desc(), F.scorer))
             return [(name, number) for name, number in found]
 
     def rounds(self, scope: Scope, by: By, scorer: str) -> list[RoundCell]:
         """Sums of every group, round and worst kind of point."""
-        keys = (_BY[by].label("a"), R.round.label("b"), _worst().label("c"))
-        sums = [column.label(name) for name, column in _round_sums(scorer).items()]
         with self._read.connect() as connection:
-            rows = _rounds(connection, scope, *keys, *sums).group_by("a", "b", "c")
-            return [RoundCell(*row) for row in connection.execute(rows)]
+            return round_cells(connection, scope, by, scorer)
 
     def sessions(self, scope: Scope, by: By, scorer: str) -> list[SessionCell]:
         """Sums of every group."""
         with self._read.connect() as connection:
             each = _each_session(connection, scope)
             sums = [column.label(name) for name, column in _session_sums(each, scorer).items()]
-            key = _BY[by].label("a")
+            key = BY[by].label("a")
             rows = select(key, *sums).select_from(F).join(SessionRow, SessionRow.id == F.session_id)
-            rows = rows.outerjoin(each, each.c.number == F.number).where(*_within(scope)).group_by("a")
+            rows = rows.outerjoin(each, each.c.number == F.number).where(*within(scope)).group_by("a")
             return [SessionCell(*row) for row in connection.execute(rows)]
 
     def changes(self, scope: Scope, by: By, scorer: str, most: int) -> Changes:
         """The single values, where they are few."""
         own = F.scorer == scorer
-        kept = case((_kept(), R.change), (_dropped(), 0.0))
-        changed = select(_BY[by], F.change).where(*_within(scope), own, F.change.is_not(None)).limit(most + 1)
+        kept = case((R.decision == "accept", R.change), (R.decision.in_(DROPPED), 0.0))
+        changed = select(BY[by], F.change).where(*within(scope), own, F.change.is_not(None)).limit(most + 1)
         with self._read.connect() as connection:
-            rows = _rounds(connection, scope, _BY[by], R.round, R.change, kept)
+            rows = counted_rounds(connection, scope, BY[by], R.round, R.change, kept)
             rows = rows.where(own, R.change.is_not(None)).limit(most + 1)
             rounds = [tuple(row) for row in connection.execute(rows)]
             sessions = [tuple(row) for row in connection.execute(changed)]
@@ -91,6 +86,12 @@ class SqlInsightStore:
         with self._read.connect() as connection:
             return connection.scalar(rows) or 0
 
+    def stamp(self) -> str:
+        """Changes whenever anything that is counted here may have."""
+        rows = select(func.count(), func.max(F.changed_at), func.sum(F.deleted), func.sum(F.behind))
+        with self._read.connect() as connection:
+            return " ".join(map(str, connection.execute(rows).one()))
+
     def listed(self, ids: Sequence[str]) -> list[Listed]:
         """The sessions of these ids, in that order."""
         columns = [getattr(F, name) for name in _LISTED]
@@ -103,62 +104,7 @@ class SqlInsightStore:
         return [found[each] for each in ids if each in found]
 
 
-# -- which rows ---------------------------------------------------------------------------------
-
-
-def _within(scope: Scope) -> list[Condition]:
-    found: list[Condition] = [F.deleted == 0]
-    named = ((F.preset, scope.preset), (F.strategy, scope.strategy), (F.model, scope.model))
-    found += [column == value for column, value in (*named, (F.scorer, scope.scorer)) if value]
-    found += [F.number >= milliseconds(scope.since)] if scope.since else []
-    return found + ([F.number < milliseconds(scope.until)] if scope.until else [])
-
-
-def _rounds(connection: Connection, scope: Scope, *columns: Any) -> Select[Any]:
-    """Columns of the rounds in question, each round once."""
-    rows = select(*columns).select_from(R).join(F, F.number == R.number).where(*_within(scope))
-    if not _any_fork(connection):
-        return rows
-    copied = _copied().subquery()
-    same = and_(copied.c.number == R.number, copied.c.round == R.round)
-    return rows.outerjoin(copied, same).where(copied.c.number.is_(None))
-
-
-def _any_fork(connection: Connection) -> bool:
-    """Whether there is a fork at all: without one nothing is copied."""
-    return (
-        connection.scalar(select(SessionRow.id).where(SessionRow.parent_id.is_not(None)).limit(1)) is not None
-    )
-
-
-def _copied() -> Any:
-    """The rounds that forks have from their parents."""
-    own, theirs, theirs_facts = aliased(F), aliased(R), aliased(F)
-    mine = aliased(R)
-    same = (
-        (theirs.round == mine.round)
-        & (theirs.decision == mine.decision)
-        & (theirs.by == mine.by)
-        & (theirs.seconds == mine.seconds)
-        & (theirs.tokens == mine.tokens)
-        & (theirs.attempts == mine.attempts)
-    )
-    return (
-        select(mine.number, mine.round)
-        .select_from(SessionRow)
-        .join(own, own.session_id == SessionRow.id)
-        .join(theirs_facts, (theirs_facts.session_id == SessionRow.parent_id) & (theirs_facts.deleted == 0))
-        .join(mine, mine.number == own.number)
-        .join(theirs, (theirs.number == theirs_facts.number) & same)
-        .where(SessionRow.parent_id.is_not(None), own.deleted == 0)
-    )
-
-
-# -- sums of rounds -----------------------------------------------------------------------------
-
-
-def _worst() -> ColumnElement[str]:
-    return case((R.major > 0, "major"), (R.minor > 0, "minor"), (R.unstated > 0, "unstated"), else_="none")
+# -- sums of sessions ---------------------------------------------------------------------------
 
 
 def _count(condition: Condition) -> ColumnElement[int]:
@@ -173,75 +119,9 @@ def _sums(name: str, value: Any, condition: Condition) -> dict[str, Any]:
     return {f"{name}_n": _count(known), f"{name}_sum": total, f"{name}_squares": squares}
 
 
-def _accepted() -> Condition:
-    return R.decision.in_(("accept", "hunks"))
-
-
-def _kept() -> Condition:
-    return R.decision == "accept"
-
-
-def _dropped() -> Condition:
-    return R.decision.in_(("reject", "retry"))
-
-
-def _ruled() -> Condition:
-    return R.decision.in_(("accept", "hunks", "edit", "reject", "retry"))
-
-
-def _person() -> Condition:
-    return R.by.not_in(("", POLICY, THE_RUN))
-
-
-def _flagged(flag: str) -> Condition:
-    """Flags are joined by commas."""
-    return (literal(",") + R.flags + literal(",")).contains(f",{flag},")
-
-
-def _verified(which: str) -> ColumnElement[float]:
-    """The verifier's value before or after, or the gate's where that is a verifier."""
-    named, gate = getattr(R, f"verified_{which}"), getattr(R, which)
-    return case((F.verifier != "", named), (F.scorer.in_(VERIFIERS), gate))
-
-
-def _round_sums(scorer: str) -> dict[str, Any]:
-    tried, own = R.attempts > 0, F.scorer == scorer
-    before, after = _verified("before"), _verified("after")
-    policy, person = and_(tried, _ruled(), R.by == POLICY), and_(tried, _ruled(), _person())
-    wrong, right = and_(before < FULL, after.is_not(None)), and_(before >= FULL, after.is_not(None))
-    would, would_not = and_(person, R.policy.is_(True)), and_(person, R.policy.is_(False))
-    whole = R.decision.in_(("accept", "reject", "retry"))
-    kept = case((_kept(), R.change), else_=0.0 * R.change)
-    return {
-        "tried": _count(tried),
-        "policy_ruled": _count(policy),
-        "policy_accepted": _count(and_(policy, _accepted())),
-        "person_ruled": _count(person),
-        "person_accepted": _count(and_(person, _accepted())),
-        **_sums("gain", R.change, and_(tried, own)),
-        **_sums("kept", kept, and_(tried, own, or_(_kept(), _dropped()))),
-        "wrong": _count(wrong),
-        "righted": _count(and_(wrong, after >= FULL)),
-        "right": _count(right),
-        "wronged": _count(and_(right, after < FULL)),
-        "returned": _count(R.returned.is_(true())),
-        "unchanged": _count(R.unchanged.is_(true())),
-        "remarks": _count(_flagged("meta-text")),
-        "refusals": _count(_flagged("refusal")),
-        "broken": _count(or_(_flagged("empty"), _flagged("cut off"))),
-        "would_accept": _count(and_(would, whole)),
-        "not_accepted": _count(and_(would, _dropped())),
-        "would_reject": _count(and_(would_not, whole)),
-        "not_rejected": _count(and_(would_not, _kept())),
-    }
-
-
-# -- sums of sessions ---------------------------------------------------------------------------
-
-
 def _each_session(connection: Connection, scope: Scope) -> Subquery:
     """For each session with rounds that are its own: what they took and brought."""
-    better = and_(_accepted(), R.change > 0)
+    better = and_(R.decision.in_(ACCEPTED), R.change > 0)
     columns = (
         R.number.label("number"),
         _count(better).label("m"),
@@ -249,7 +129,7 @@ def _each_session(connection: Connection, scope: Scope) -> Subquery:
         func.sum(R.tokens).label("t"),
         func.sum(R.money).label("c"),
     )
-    return _rounds(connection, scope, *columns).where(R.attempts > 0).group_by(R.number).subquery()
+    return counted_rounds(connection, scope, *columns).where(R.attempts > 0).group_by(R.number).subquery()
 
 
 def _session_sums(each: Subquery, scorer: str) -> dict[str, Any]:

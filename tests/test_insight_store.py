@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
 
 import pytest
 
+from core.domain import Completion, Decision, Ruling, Task, Usage
 from core.importing.making import sessions_of
 from core.importing.trajectories import read_trajectories
-from core.insight import Scope
-from core.questions import Chart, insight
+from core.insight import By, Scope
+from core.models.protocol import Reply
+from core.questions import Chart, Insight, insight
+from core.running import Stop
 from storage.archive import SqlArchive
 from storage.database import open_database
 from storage.insight_store import SqlInsightStore
+from tests.benches import CRITIQUE, Bench, recipe
+from tests.played import PERSON, SCORES, TEXTS, bench_in, played
 from tests.trajectory_counts import FILES, recount, trajectory_file
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
@@ -42,3 +49,127 @@ def test_the_real_trajectories_come_out_as_in_the_file(name: str, tmp_path: Path
         "the text that stands": expected.last,
         "any of them": expected.any,
     }
+
+
+# -- a few sessions, counted by hand ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class House:
+    """A bench and the counts on its database."""
+
+    bench: Bench
+    counts: SqlInsightStore
+
+    def asked(self, scope: Scope = Scope(), by: By = "strategy") -> Insight:  # noqa: B008 - frozen
+        return insight(self.counts, scope, by)
+
+    def lines(self, key: str, scope: Scope = Scope()) -> dict[str, list[tuple[int, float | None]]]:  # noqa: B008
+        found = chart(self.asked(scope).charts, key)
+        return {line.name: [(f.n, f.value) for f in line.figures] for line in found.lines}
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    engine = open_database(f"sqlite:///{tmp_path}/redraft.db")
+    return House(bench_in(tmp_path, 4), SqlInsightStore(engine))
+
+
+def by(*rulings: Ruling) -> tuple[Decision, ...]:
+    """Critiques accepted, and these rulings on the revisions."""
+    return tuple(d for ruling in rulings for d in (Decision("accept", PERSON), Decision(ruling, PERSON)))
+
+
+def test_gains_and_rulings_are_those_of_the_rounds(house: House) -> None:
+    played(house.bench)  # accepted in part at -2 against -3, then written over at -1 against -2.5
+    played(house.bench, by("reject", "accept"))  # -2 against -3 is rejected, -1 against -3 accepted
+    gain = house.lines("gain")
+    assert gain["round 1"] == [(2, 1.0), (1, 0.0)]
+    assert gain["round 2"] == [(2, 1.75), (1, 2.0)]
+    assert house.lines("accepted") == {
+        "round 1": [(0, None), (2, 0.5)],
+        "round 2": [(0, None), (2, 0.5)],
+    }
+    assert house.lines("points")["at least one major point"] == [(0, None), (4, 0.5)]
+    overruled = house.lines("overruled")
+    assert overruled["it would accept, a person did not"] == [(2, 0.5)]
+    assert overruled["it would reject, a person accepted"] == [(0, None)]
+
+
+def test_the_policys_rulings_are_counted_apart(house: House) -> None:
+    session_id = house.bench.new("auto")
+    asyncio.run(house.bench.advance(session_id, lambda _: None, Stop()))
+    assert house.lines("accepted")["round 1"] == [(1, 1.0), (0, None)]
+    assert house.lines("overruled")["it would accept, a person did not"] == [(0, None)]
+
+
+def test_a_forks_copied_rounds_are_counted_once(house: House) -> None:
+    session_id = played(house.bench, by("reject", "accept"))
+    alone = house.lines("gain"), house.lines("accepted")
+    copy = house.bench.store.fork(session_id, 9)  # all of the first round, and the second one's critique
+    house.bench.store.fold(copy)
+    found = house.asked()
+    assert (found.sessions, found.forks, found.rounds) == (2, 1, 2)
+    assert (house.lines("gain"), house.lines("accepted")) == alone
+    house.bench.store.delete(session_id)
+    assert house.asked().rounds == 1  # the copy stands for itself when its parent is gone
+
+
+def test_what_is_deleted_is_not_counted_and_comes_back(house: House) -> None:
+    session_id = played(house.bench)
+    stamp = house.counts.stamp()
+    house.bench.store.delete(session_id)
+    assert house.asked().sessions == house.asked().rounds == 0 and house.counts.stamp() != stamp
+    house.bench.store.restore(session_id)
+    assert house.asked().sessions == 1 and house.counts.stamp() == stamp
+
+
+def test_sessions_are_chosen_by_preset_model_scorer_and_day(house: House) -> None:
+    played(house.bench)
+    other = recipe(rounds=1, scorer="heuristic")
+    played(
+        house.bench, by("accept"), replace(other, preset=other.preset.replace("name: rewrite", "name: other"))
+    )
+    chosen = {
+        "preset": Scope(preset="other"),
+        "scorer": Scope(scorer="heuristic"),
+        "day": Scope(since=datetime.now(UTC) + timedelta(days=1)),
+        "before": Scope(until=datetime.now(UTC) + timedelta(days=1)),
+        "model": Scope(model="none"),
+    }
+    counts = {name: house.asked(scope).sessions for name, scope in chosen.items()}
+    assert counts == {"preset": 1, "scorer": 1, "day": 0, "before": 2, "model": 0}
+    assert house.asked(by="preset").scorers == (("heuristic", 1), ("logprob", 1))
+    names = [line.name for line in chart(house.asked(by="preset").charts, "compared").lines]
+    assert names == ["other", "rewrite"]
+
+
+def test_right_and_wrong_are_a_verifiers_word(tmp_path: Path) -> None:
+    texts = [r"It is \boxed{41}.", CRITIQUE, r"It is \boxed{42}.", CRITIQUE, r"It is \boxed{43}."]
+    bench = Bench(tmp_path, texts)
+    house = House(bench, SqlInsightStore(open_database(f"sqlite:///{tmp_path}/redraft.db")))
+    task = Task("What is 6 * 7?", reference="42")
+    played(bench, by("accept", "accept"), recipe(rounds=2, scorer="math_equivalence"), task)
+    assert house.lines("verified") == {
+        "all rounds": [(1, 1.0), (1, 1.0)],
+        "round 1": [(1, 1.0), (0, None)],
+        "round 2": [(0, None), (1, 1.0)],
+    }
+    reached = {name: figures[0] for name, figures in house.lines("reached").items()}
+    assert reached == {
+        "the first draft": (1, 0.0),
+        "the last attempt": (1, 0.0),
+        "the text that stands": (1, 0.0),
+        "any of them": (1, 1.0),
+    }
+    assert house.lines("fallen") == {"stands on less than its best": [(1, 1.0)]}
+
+
+def test_a_price_is_what_rounds_took_for_each_improvement(tmp_path: Path) -> None:
+    timed = [Reply((Completion(text),), Usage(10, 5, 0), 2.0, "scripted") for text in TEXTS]
+    bench = Bench(tmp_path, timed, scores=SCORES)
+    house = House(bench, SqlInsightStore(open_database(f"sqlite:///{tmp_path}/redraft.db")))
+    played(bench, by("reject", "accept"))  # four calls in two rounds, one improvement
+    assert house.lines("seconds")["all"] == [(1, 8.0)]
+    assert house.lines("tokens")["self_refine"] == [(1, 60.0)]
+    assert house.lines("money")["all"] == [(0, None)]

@@ -20,11 +20,15 @@ from ui.rows import LABELS
 
 View = dict[str, Any]
 LONGEST = 500
+MOST_KEPT = 32
+"""Answers that are remembered until something changes."""
+Kept = dict[tuple[str, Scope, By], Insight]
 
 
 def insight_routes(bench: Workbench, store: InsightStore) -> APIRouter:
     """The route of Insight; `since` and `until` are days, both of them counted."""
     router = APIRouter(prefix="/api/insight")
+    kept: Kept = {}
 
     @router.get("")
     async def answers(
@@ -43,7 +47,7 @@ def insight_routes(bench: Workbench, store: InsightStore) -> APIRouter:
         if by not in BYS or max(map(len, (preset, strategy, model, scorer))) > LONGEST:
             return JSONResponse({"error": "The address of this page asks for something that there is not."})
         scope = Scope(preset, strategy, model, scorer, *moments)
-        return JSONResponse(await asyncio.to_thread(_view, bench, store, scope, by))
+        return JSONResponse(await asyncio.to_thread(_view, bench, store, scope, by, kept))
 
     return router
 
@@ -60,8 +64,18 @@ def _begins(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
 
 
-def _view(bench: Workbench, store: InsightStore, scope: Scope, by: By) -> View:
-    found, choices = insight(store, scope, by), bench.store.listing.choices()
+def _answers(store: InsightStore, scope: Scope, by: By, kept: Kept) -> Insight:
+    """The answers, counted anew only where something has changed since."""
+    asked = (store.stamp(), scope, by)
+    if asked not in kept:
+        if len(kept) >= MOST_KEPT:
+            kept.clear()
+        kept[asked] = insight(store, scope, by)
+    return kept[asked]
+
+
+def _view(bench: Workbench, store: InsightStore, scope: Scope, by: By, kept: Kept) -> View:
+    found, choices = _answers(store, scope, by, kept), bench.store.listing.choices()
     named = {kind: [[each, _named(kind, each)] for each in choices.get(kind, [])] for kind in BYS}
     charts = [_chart(chart, by) for chart in found.charts]
     return {**_about(found), "choices": named, "charts": charts}
