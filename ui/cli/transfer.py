@@ -124,6 +124,6 @@ def _told(taken: _Taken) -> dict[str, Any]:
 def _say_taken(taken: _Taken) -> None:
     got = taken.received
     parts = [f"{got.new} new", f"{got.known} here already"]
-    parts += [f"of which {got.deleted} are deleted (History can restore them)"] if got.deleted else []
+    parts += [f"{got.deleted} of these deleted, which they stay"] if got.deleted else []
     parts += [f"{got.alone} without the session they were forked from"] if got.alone else []
     say(f"{taken.file}: {', '.join(parts)}.")
