@@ -1,6 +1,9 @@
-// The History page: draws the list of sessions, and searches, forks, deletes and restores them.
-// It keeps no session: the server's list is the truth. What is searched for stands in the address.
-import { button, el, getJson, postJson } from "./dom.js";
+// The History page: draws the list of sessions, and searches, marks, forks, deletes and restores them.
+// It keeps no session: the server's list is the truth. What is asked for stands in the address (history_filter.js);
+// what is done with several sessions is history_bulk.js.
+import { button, el, getJson, number, postJson } from "./dom.js";
+import { Bulk } from "./history_bulk.js";
+import { Filters } from "./history_filter.js";
 
 const PAUSE = 300;  // milliseconds without a key before what is typed is searched for
 const LOST = "The server could not be reached. Nothing was changed; try again.";
@@ -24,27 +27,47 @@ const facts = (session) => {
   const changed = Date.parse(session.changed_at) - Date.parse(session.created_at) > 60000;
   const parts = [
     el("span", {}, "started ", when(session.created_at)), changed && el("span", {}, "changed ", when(session.changed_at)),
-    el("span", { class: "rd-model" }, session.model), el("span", {}, session.strategy), el("span", {}, count(session.steps, "step")),
+    session.preset && el("span", {}, session.preset), el("span", { class: "rd-model" }, session.model), el("span", {}, session.strategy),
+    el("span", {}, session.rounds ? `${count(session.rounds, "round")}, ${count(session.steps, "step")}` : count(session.steps, "step")), score(session),
+    session.money !== null && el("span", {}, `cost ${number(session.money)}`),
     session.parent && el("span", {}, "forked from ", el("a", { href: address(session.parent) }, `step ${session.forked_at} of another`)),
     el("span", { class: "rd-state", "data-state": session.state }, session.why ? `${session.state}: ${session.why}` : session.state),
+    session.tags.map((tag) => el("span", { class: "rd-tag" }, tag)),
   ];
   return el("p", { class: "rd-facts" }, parts);
+};
+
+// The gate's score at first and now; the sign says which way it went, not a colour alone.
+const score = ({ first, last, change }) => {
+  if (first === null && last === null) return false;
+  const told = (value) => (value === null ? "unknown" : number(value));
+  const sign = change > 0 ? "+" : "";
+  return el("span", { class: "rd-change" }, first === last || first === null ? `score ${told(last)}` : `score ${told(first)} → ${told(last)}`,
+    change ? ` (${sign}${number(change)})` : "");
 };
 
 class History {
   constructor(root) {
     this.root = root;
     this.turn = 0;
+    this.counted = "";
     this.box = root.querySelector("#rd-query");
     this.rows = this.part("sessions");
-    this.box.value = new URL(location).searchParams.get("q") || "";
-    this.part("search").addEventListener("submit", (e) => { e.preventDefault(); this.search(); });
-    this.box.addEventListener("input", () => { clearTimeout(this.typing); this.typing = setTimeout(() => this.search(), PAUSE); });
-    this.part("show-more").addEventListener("click", () => this.more());
-    this.part("all").addEventListener("click", () => { this.box.value = ""; this.box.focus(); this.search(); });
+    this.filters = new Filters(root, () => this.search());
+    this.filters.onSave = (name, query) => this.keep("saved", { name, query }, `Saved: ${name}`);
+    this.filters.onForget = (name) => this.keep("saved/forget", { name }, `Dropped: ${name}`);
+    this.bulk = new Bulk(this, this.part("bulk"));
+    this.box.value = this.filters.state.get("q");
+    this.part("search").addEventListener("submit", (e) => { e.preventDefault(); this.typed(); });
+    this.box.addEventListener("input", () => { clearTimeout(this.typing); this.typing = setTimeout(() => this.typed(), PAUSE); });
+    this.part("show-more").addEventListener("click", () => this.showMore());
+    this.root.addEventListener("keydown", (e) => this.arrow(e));
+    this.part("all").addEventListener("click", () => { this.filters.clear(); this.box.focus(); });
     // A page that comes back out of the browser's memory may show an old list.
     window.addEventListener("pageshow", (e) => { if (e.persisted) this.search(); });
+    this.filters.draw();
     this.search();
+    this.choices();
   }
 
   part(name) { return this.root.querySelector(`.rd-${name}`); }
@@ -64,49 +87,96 @@ class History {
     return null;
   }
 
-  post(session, what) { return this.ask(() => postJson(`/api/history/${encodeURIComponent(session.id)}/${what}`, {})); }
+  post(path, body = {}) { return this.ask(() => postJson(path, body)); }
+  of(session, what) { return this.post(`/api/history/${encodeURIComponent(session.id)}/${what}`); }
+
+  // -- what there is to filter by -----------------------------------------------------------------
+
+  async choices() {
+    const found = await this.ask(() => getJson("/api/history/choices"));
+    if (found) this.filters.know(found);
+  }
+
+  async keep(path, body, said) {
+    if (!(await this.post(`/api/history/${path}`, body))) return;
+    await this.choices();
+    this.say(said);
+  }
 
   // -- the list ---------------------------------------------------------------------------------
 
-  async search() {
+  // The arrows go from the search to the titles and from title to title, past everything that stands between.
+  arrow(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const titles = [this.box, ...this.rows.querySelectorAll("h2 a")];
+    const here = titles.indexOf(document.activeElement);
+    const next = step && here >= 0 && titles[here + step];
+    if (!next || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    next.focus();
+  }
+
+  typed() {
     clearTimeout(this.typing);
-    const query = this.box.value.trim();
-    const url = new URL(location);
-    if (query) url.searchParams.set("q", query); else url.searchParams.delete("q");
-    history.replaceState(history.state, "", url);
-    this.query = query;
+    this.filters.set({ q: this.box.value.trim() });
+  }
+
+  // A new list: what was chosen in the old one is chosen no more.
+  async search() {
+    this.bulk.clear();
+    await this.refresh();
+  }
+
+  async refresh() {
     const page = await this.page("");
     if (!page) return;
     this.rows.replaceChildren(...page.sessions.map((session) => this.row(session)));
-    this.root.dataset.state = page.sessions.length ? "list" : query ? "no-match" : "none";
-    this.tell(page);
+    this.root.dataset.state = page.sessions.length ? "list" : this.filters.active ? "no-match" : "none";
+    await this.tell(page);
   }
 
-  async more() {
+  async showMore() {
     const page = await this.page(this.last);
     if (!page) return;
     const rows = page.sessions.map((session) => this.row(session));
     this.rows.append(...rows);
-    this.tell(page);
-    rows[0]?.querySelector("a").focus();
+    rows[0]?.querySelector("h2 a").focus();
+    await this.tell(page);
   }
 
   // One page of the list; null when it was refused or a later search has taken its place.
   async page(before) {
     const turn = ++this.turn;
-    const parameters = new URLSearchParams({ q: this.query, before });
-    const page = await this.ask(() => getJson(`/api/history?${parameters}`));
+    const page = await this.ask(() => getJson(`/api/history?${new URLSearchParams({ ...this.filters.query(), before })}`));
     return turn === this.turn ? page : null;
   }
 
-  tell({ sessions, more }) {
-    this.last = sessions.at(-1)?.id;
+  shown() { return [...this.rows.querySelectorAll("[data-id]")].map((row) => row.dataset.id); }
+  tick() { for (const box of this.rows.querySelectorAll(".rd-choose")) box.checked = this.bulk.ids.has(box.value); }
+
+  // The list is on the page before it is counted; a list that is whole needs no counting.
+  async tell({ sessions, more }) {
+    const turn = this.turn;
+    this.last = sessions.at(-1)?.id ?? this.last;
+    this.more = more;
     this.part("show-more").hidden = !more;
-    const shown = this.rows.querySelectorAll(":scope > :not(.rd-deleted)").length;
-    const having = this.query ? [" with “", quoted(this.query), "”"] : [];
-    if (this.rows.children.length) this.say(more ? "The newest " : "", count(shown, "session"), ...having, more ? ". There are more." : ".");
-    else if (this.query) this.say("No session has “", quoted(this.query), "” in it.");
-    else this.say("There are no sessions yet.");
+    const shown = this.shown().length;
+    const query = this.filters.state.get("q");
+    const having = query ? [" with “", quoted(query), "”"] : [];
+    const filtered = Object.keys(this.filters.filter()).length > (query ? 1 : 0) ? [" by these filters"] : [];
+    if (!this.rows.children.length) {
+      if (query && !filtered.length) this.say("No session has “", quoted(query), "” in it.");
+      else this.say(this.filters.active ? "No session matches these filters." : "There are no sessions yet.");
+      return;
+    }
+    this.counted = String(shown);
+    if (!more) { this.say(count(shown, "session"), ...having, ...filtered, "."); return; }
+    this.say(`${count(shown, "session")} shown`, ...having, ...filtered, ". There are more.");
+    const found = await this.ask(() => getJson(`/api/history/count?${new URLSearchParams(this.filters.filter())}`));
+    if (!found || turn !== this.turn) return;
+    this.counted = (found.more ? "more than " : "") + found.count.toLocaleString("en");
+    this.say(`${shown} of ${this.counted} sessions`, ...having, ...filtered, " shown.");
+    this.bulk.draw();
   }
 
   // -- a row ------------------------------------------------------------------------------------
@@ -120,33 +190,49 @@ class History {
   draw(row, session) {
     const title = session.title || "(without a title)";
     const about = (what) => ({ "aria-label": `${what}: ${title}` });
+    const choose = el("input", { type: "checkbox", class: "rd-choose", value: session.id, ...about("Choose"),
+      onchange: (e) => this.bulk.toggle(session.id, e.target.checked) });
+    choose.checked = this.bulk.ids.has(session.id);
+    const star = button(session.starred ? "★" : "☆", () => this.star(row, session),
+      { ...about("Star"), class: "rd-star", "aria-pressed": String(session.starred) });
     const heading = el("h2", {}, el("a", { href: address(session.id), dir: "auto" }, title));
     const buttons = el("div", { class: "rd-row-buttons" },
       el("a", { class: "rd-open", href: address(session.id), ...about("Open") }, "Open"),
       button("Fork", () => this.fork(session), { ...about("Fork"), title: "A copy with all its steps, to go on with differently" }),
       button("Delete", () => this.remove(row, session), { ...about("Delete"), class: "rd-delete" }));
     row.className = "";
-    row.replaceChildren(heading, facts(session), buttons);
+    row.dataset.id = session.id;
+    row.replaceChildren(el("div", { class: "rd-row-marks" }, choose, star), heading, facts(session), buttons);
+  }
+
+  async star(row, session) {
+    const starred = !session.starred;
+    if (!(await this.post(`/api/sessions/${encodeURIComponent(session.id)}/stars`, { on: starred }))) return;
+    this.draw(row, { ...session, starred });
+    this.say(starred ? "Starred: " : "No star any more: ", quoted(session.title));
+    row.querySelector(".rd-star").focus();
   }
 
   async fork(session) {
-    const answer = await this.post(session, "fork");
+    const answer = await this.of(session, "fork");
     if (answer) location.assign(address(answer.session));
   }
 
   // The notice with Undo stays in the row's place until something else is done.
   async remove(row, session) {
-    if (!(await this.post(session, "delete"))) return;
+    if (!(await this.of(session, "delete"))) return;
     for (const old of this.rows.querySelectorAll(".rd-deleted")) old.remove();
     const undo = button("Undo", () => this.undo(row, session), { "aria-label": `Undo: delete ${session.title}` });
+    this.bulk.toggle(session.id, false);
     row.className = "rd-deleted";
+    delete row.dataset.id;
     row.replaceChildren(el("p", {}, "Deleted. “", quoted(session.title), "” is out of this list, and kept."), undo);
     this.say("Deleted: ", quoted(session.title));
     undo.focus();
   }
 
   async undo(row, session) {
-    if (!(await this.post(session, "restore"))) return;
+    if (!(await this.of(session, "restore"))) return;
     this.draw(row, session);
     this.say("Restored: ", quoted(session.title));
     row.querySelector(".rd-delete").focus();

@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
 from core.domain import Task
+from core.listing import Chosen
 from storage.database import open_database
 from storage.store import SqlStore
 from tests.benches import recipe
@@ -71,7 +73,7 @@ class HistoryPage:
         return self.page.get_by_role("button", name=name, exact=True)
 
     def type(self, text: str) -> None:
-        self.page.get_by_label("Search in texts, instructions and titles").fill(text)
+        self.page.get_by_label("Search in titles, tasks and drafts").fill(text)
 
 
 def test_a_person_searches_deletes_undoes_forks_and_opens(
@@ -117,7 +119,9 @@ def test_it_works_by_keyboard_and_says_what_happened(home: Server, watched: Watc
     keys.type("Two")
     keys.press("Enter")
     expect(tab.status).to_have_text("1 session with “Two”.")
-    for _ in range(5):  # Search, title, Open, Fork, Delete
+    keys.press("ArrowDown")
+    expect(tab.page.locator("h2 a", has_text="Two")).to_be_focused()
+    for _ in range(3):  # Open, Fork, Delete
         keys.press("Tab")
     expect(tab.button("Delete: Two")).to_be_focused()
     keys.press("Enter")
@@ -194,3 +198,112 @@ def test_nothing_overflows_in_light_and_dark(
     tab.button("Delete: " + "W" * 90).click()
     expect(page.locator(".rd-deleted")).to_be_visible()
     assert overflow(page) <= 0
+
+
+def many(store: SqlStore, count: int, strategy: str = "self_refine") -> None:
+    for number in range(count):
+        store.create(Task("a text"), recipe(strategy=strategy), "ask", title=f"{strategy} {number}")
+
+
+def test_filters_stand_in_the_address_and_can_be_kept(
+    home: Server, watched: Watched, empty: SqlStore
+) -> None:
+    many(empty, 2)
+    many(empty, 1, "direct")
+    tab = HistoryPage(watched.page(), home.url).open()
+    box = tab.page.get_by_role("combobox", name="Strategy")
+    box.select_option("direct")
+    tab.expect_titles("direct 0")
+    expect(tab.status).to_have_text("1 session by these filters.")
+    expect(tab.page).to_have_url(re.compile(r"/history/\?strategy=direct$"))
+    tab.page.reload()
+    tab.expect_titles("direct 0")
+    expect(box).to_have_value("direct")
+    tab.page.get_by_label("Name of the filter").fill("Baselines")
+    tab.page.keyboard.press("Enter")
+    expect(tab.status).to_have_text("Saved: Baselines")
+    tab.button("Clear filters").click()
+    expect(tab.page.locator(".rd-sessions h2")).to_have_count(3)
+    tab.page.get_by_role("combobox", name="Order").select_option(label="Oldest first")
+    tab.expect_titles("self_refine 0", "self_refine 1", "direct 0")
+    tab.button("Filter: Baselines").click()
+    tab.expect_titles("direct 0")
+    tab.button("Drop the filter Baselines").click()
+    expect(tab.status).to_have_text("Dropped: Baselines")
+    tab.open("?outcome=stopped&cost_least=1")
+    expect(tab.status).to_have_text("No session matches these filters.")
+    expect(tab.page.get_by_label("Cost at least")).to_have_value("1")
+    tab.button("Show all sessions").click()
+    expect(tab.status).to_have_text("3 sessions.")
+    tab.page.goto(f"{home.url}history?sort=size")
+    expect(tab.page.get_by_role("alert").filter(has_text="can be sorted by")).to_be_visible()
+
+
+def test_several_are_tagged_and_all_that_match_are_deleted_and_come_back(
+    home: Server, watched: Watched, empty: SqlStore
+) -> None:
+    many(empty, 1, "direct")
+    many(empty, PAGE + 2)
+    tab = HistoryPage(watched.page(), home.url).open("?strategy=self_refine")
+    expect(tab.status).to_have_text(f"{PAGE} of {PAGE + 2} sessions by these filters shown.")
+    chosen = tab.page.get_by_role("group", name="Chosen sessions")
+    expect(chosen).to_be_hidden()
+    for number in (40, 41):
+        tab.page.get_by_role("checkbox", name=f"Choose: self_refine {number}", exact=True).first.check()
+    expect(chosen).to_contain_text("2 sessions chosen")
+    compare = chosen.get_by_role("link", name="Compare")
+    assert (compare.get_attribute("href") or "").count(",") == 1
+    chosen.get_by_label("Tag").fill("look again")
+    tab.page.keyboard.press("Enter")
+    expect(tab.status).to_contain_text("Tagged “look again”: 2 sessions.")
+    expect(tab.page.locator(".rd-tag")).to_have_text(["look again"] * 2)
+    tab.page.get_by_role("checkbox", name="Choose: self_refine 9", exact=True).check()
+    tab.button(f"Choose all {PAGE + 2} that match").click()
+    chosen.get_by_role("button", name="Delete", exact=True).click()
+    expect(tab.status).to_contain_text(f"Deleted: {PAGE + 2} sessions.")
+    assert [s.title for s in empty.recent(99)] == ["direct 0"]
+    expect(tab.button("Undo")).to_be_focused()
+    tab.page.keyboard.press("Enter")
+    expect(tab.status).to_contain_text(f"Undone: {PAGE + 2} sessions as before.")
+    assert len(empty.recent(99)) == PAGE + 3
+    expect(tab.page.locator(".rd-sessions h2")).to_have_count(PAGE)
+
+
+def test_what_is_chosen_is_saved_as_a_file_and_stars_filter(
+    home: Server, watched: Watched, empty: SqlStore
+) -> None:
+    ids = [new(empty, title) for title in ("One", "Two")]
+    tab = HistoryPage(watched.page(), home.url).open()
+    tab.page.get_by_role("checkbox", name="Choose: One").check()
+    with tab.page.expect_download() as download:
+        tab.page.get_by_role("link", name="Export").click()
+    lines = download.value.path().read_text().splitlines()
+    assert len(lines) == 2 and ids[0] in lines[1]
+    tab.button("Star: Two").click()
+    expect(tab.button("Star: Two")).to_have_attribute("aria-pressed", "true")
+    tab.button("Starred").click()
+    tab.expect_titles("Two")
+    tab.button("Star: Two").click()
+    tab.page.reload()
+    expect(tab.status).to_have_text("No session matches these filters.")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_has_no_barriers_that_axe_finds(
+    home: Server, watched: Watched, empty: SqlStore, theme: str
+) -> None:
+    for number in range(3):
+        session_id = new(empty, f"A title {number}")
+        empty.listing.tag(Chosen((session_id,)), "a tag", on=True)
+    empty.set_problem(session_id, "no reach")
+    page = watched.page()
+    page.set_viewport_size({"width": 380, "height": 800})
+    tab = HistoryPage(page, home.url).open(f"?__theme={theme}&tag=a+tag")
+    page.get_by_role("checkbox", name="Choose: A title 1").check()
+    page.locator(".rd-more-filters summary").click()
+    expect(page.get_by_label("Score change at least")).to_be_visible()
+    found = Axe().run(page, context=".rd-list").response["violations"]
+    assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
+    assert overflow(page) <= 0
+    tab.button("Clear filters").click()
+    tab.expect_titles("A title 2", "A title 1", "A title 0")

@@ -1,0 +1,78 @@
+// What can be done with several chosen sessions at once, and undone. The server does it; this asks for it.
+import { button, el } from "./dom.js";
+
+const count = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
+
+export class Bulk {
+  constructor(page, root) {
+    this.page = page;
+    this.root = root;
+    this.ids = new Set();
+    this.all = false;
+    this.draw();
+  }
+
+  toggle(id, on) {
+    if (on) this.ids.add(id); else this.ids.delete(id);
+    this.all = false;
+    this.draw();
+  }
+
+  clear() {
+    this.ids.clear();
+    this.all = false;
+    this.draw();
+  }
+
+  allShown() {
+    for (const id of this.page.shown()) this.ids.add(id);
+    this.draw();
+    this.page.tick();
+  }
+
+  get what() { return this.all ? `all ${this.page.counted} that match` : count(this.ids.size, "session"); }
+  get asked() { return this.all ? { ids: null, filter: this.page.filters.filter() } : { ids: [...this.ids] }; }
+
+  draw() {
+    const focused = this.root.contains(document.activeElement) ? document.activeElement.dataset.act : null;
+    this.root.hidden = !this.ids.size && !this.all;
+    if (this.root.hidden) { this.root.replaceChildren(); return; }
+    const act = (name, label, run) => button(label, run, { "data-act": name });
+    const tag = el("input", { type: "text", maxlength: "60", "aria-label": "Tag", placeholder: "tag" });
+    this.root.replaceChildren(
+      el("span", { class: "rd-chosen" }, this.all ? `Chosen: ${this.what}` : `${this.what} chosen`),
+      !this.all && this.page.more ? act("all", `Choose all ${this.page.counted} that match`, () => { this.all = true; this.draw(); }) : "",
+      act("shown", "Choose all shown", () => this.allShown()),
+      this.ids.size > 1 && !this.all ? el("a", { class: "rd-open", href: `/compare/?ids=${[...this.ids].join(",")}` }, "Compare") : "",
+      el("a", { class: "rd-open rd-export", href: this.exportAddress(), download: "" }, "Export"),
+      el("form", { class: "rd-tagging", onsubmit: (e) => { e.preventDefault(); this.run("tag", tag.value); } }, tag,
+        el("button", { type: "submit" }, "Tag"), button("Untag", () => this.run("untag", tag.value))),
+      act("delete", "Delete", () => this.run("delete")),
+      act("none", "Choose none", () => { this.clear(); this.page.tick(); }));
+    if (focused) this.root.querySelector(`[data-act="${focused}"]`)?.focus();
+  }
+
+  exportAddress() {
+    const query = this.all ? this.page.filters.filter() : { ids: [...this.ids].join(",") };
+    return `/api/history/export?${new URLSearchParams(query)}`;
+  }
+
+  async run(action, tag = "") {
+    const answer = await this.page.post("/api/history/bulk", { action, tag, ...this.asked });
+    if (!answer) return;
+    const done = { delete: "Deleted", tag: `Tagged “${tag}”`, untag: `Without “${tag}” now` }[action];
+    this.clear();
+    await this.page.refresh();
+    const undo = button("Undo", () => this.undo(answer.undo), { class: "rd-undo" });
+    this.page.say(`${done}: ${count(answer.sessions, "session")}. `, undo);
+    undo.focus();
+  }
+
+  async undo(name) {
+    const answer = await this.page.post("/api/history/undo", { name });
+    if (!answer) return;
+    await this.page.refresh();
+    this.page.say(`Undone: ${count(answer.sessions, "session")} as before.`);
+    this.page.box.focus();
+  }
+}
