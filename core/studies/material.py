@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import get_args
 
@@ -141,8 +141,3 @@ def pairs_of(names: Sequence[str], wanted: Sequence[tuple[str, str]]) -> tuple[t
     chosen = {frozenset(pair) for pair in wanted}
     pairs = combinations(sorted(names), 2)
     return tuple(pair for pair in pairs if not wanted or frozenset(pair) in chosen)
-
-
-def material_hash(entries: Iterable[Entry]) -> str:
-    """SHA-256 over all entries in the order of their keys."""
-    return fingerprint("\n".join(repr(asdict(entry)) for entry in sorted(entries, key=lambda e: e.key)))

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from core.studies.votes import Choice
@@ -193,8 +193,3 @@ def _check_stop(moment: str) -> None:
         raise BadStudy(
             f"stop_at must be a moment such as 2026-12-24T18:00:00+01:00, not {moment!r} ({error})."
         ) from error
-
-
-def offered(choice: str) -> bool:
-    """Whether any study may offer this choice."""
-    return choice in get_args(Choice)
