@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from core.domain import Decision, Recipe, Task
-from core.engine import Pending
+from core.engine import Pending, Place
 from core.running import Stop
 from tests.benches import CRITIQUE, Bench, recipe
 from tests.values import TASK
@@ -43,8 +44,18 @@ def played(
     """The id of a session that was run to its end, or to the first gate without a ruling."""
     session_id = bench.new("ask", made_by or recipe(rounds=2), task)
     for decision in rulings:
-        place = asyncio.run(bench.advance(session_id, lambda _: None, Stop()))
+        place = advance(bench, session_id)
         assert isinstance(place, Pending)
         bench.decide(session_id, place.position, decision)
-    asyncio.run(bench.advance(session_id, lambda _: None, Stop()))
+    advance(bench, session_id)
     return session_id
+
+
+def advance(bench: Bench, session_id: str) -> Place:
+    """Run the session on, in a thread of its own: a browser test's thread has a loop already."""
+
+    def run() -> Place:
+        return asyncio.run(bench.advance(session_id, lambda _: None, Stop()))
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(run).result()
