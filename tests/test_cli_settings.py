@@ -146,7 +146,11 @@ def test_a_key_in_the_configuration_file_is_refused_unseen(cli: Cli) -> None:
 
 COMMANDS: list[list[str]] = [
     [], ["serve"], ["refine"], ["history"], ["history", "list"], ["history", "show"], ["history", "export"],
+    ["history", "import"], ["history", "training"],
     ["models"], ["models", "list"], ["models", "check"], ["models", "fetch"],
+    ["study"], ["study", "new"], ["study", "protocol"], ["study", "list"], ["study", "import"],
+    ["study", "leaks"], ["study", "links"], ["study", "open"], ["study", "pause"], ["study", "lock"],
+    ["study", "unblind"], ["study", "monitor"], ["study", "report"], ["study", "export"],
 ]  # fmt: skip
 
 

@@ -22,7 +22,6 @@ from core.training.examples import Example, Kind, Origin, Way
 
 NOBODY = (POLICY, THE_RUN)
 """Names of those who rule without looking."""
-
 MOST_PAIRS = 4
 """Pairs of a passing and a failing text that one session gives."""
 
