@@ -128,7 +128,7 @@ def _serve(tools: Tools, args: argparse.Namespace) -> int:
     if host not in LOOPBACK:
         print("There is no sign-in: whoever reaches this address can use it.", file=sys.stderr)
     studies = tools.studies()
-    with _raters(studies, args) as address:
+    with raters_port(studies, args, lambda words: print(words, flush=True)) as address:
         app = make_app(
             tools.bench, tools.models, tools.presets, tools.person, studies, tools.counts, names, address
         )
@@ -139,7 +139,7 @@ def _serve(tools: Tools, args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _raters(studies: StudyStore, args: argparse.Namespace) -> Iterator[str]:
+def raters_port(studies: StudyStore, args: argparse.Namespace, say: Callable[[str], None]) -> Iterator[str]:
     """While it lasts, raters have a port of their own if they were promised one; gives its address, or ""."""
     port = getattr(args, "rate_port", None)
     if port is None:
@@ -153,8 +153,9 @@ def _raters(studies: StudyStore, args: argparse.Namespace) -> Iterator[str]:
     server, listening = uvicorn.Server(config), config.bind_socket()
     thread = Thread(target=server.run, args=([listening],), name="raters")
     thread.start()
-    address = args.rate_url.rstrip("/") or f"http://{args.rate_host}:{listening.getsockname()[1]}"
-    print(f"Raters, and nothing but their pages, are at {address}/", flush=True)
+    port = listening.getsockname()[1]
+    address = args.rate_url.rstrip("/") or f"http://{args.rate_host}:{port}"
+    say(f"Raters, and nothing but their pages, are at {address}/ (port {port} of {args.rate_host})")
     try:
         yield address
     finally:

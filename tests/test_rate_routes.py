@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -20,12 +21,14 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from app import raters_port
 from core.studies.material import Entry
 from core.studies.monitor import monitor
 from core.studies.protocol import StudyProtocol
 from storage.database import open_database
 from storage.study_store import SqlStudyStore
 from tests.studies import OWNER, House, entries
+from ui.cli.grammar import parser
 from ui.guard import Guard
 from ui.rate import FILES, WEB
 from ui.rate_routes import COOKIE, rate_app, rate_routes
@@ -472,3 +475,19 @@ def test_every_vote_that_was_acknowledged_outlives_a_kill_in_mid_load(house: Hou
 def _kept(url: str, study: str) -> set[str]:
     votes = SqlStudyStore(open_database(url)).look(study, lambda desk: desk.votes())
     return {vote.ballot.client_uuid for vote in votes}
+
+
+def test_raters_have_a_port_of_their_own_with_nothing_of_the_owner(house: House) -> None:
+    study = house.open()
+    (token,) = house.raters(study, 1)
+    args = parser().parse_args(["serve", "--rate-port", "0", "--rate-url", "https://rate.example.org/"])
+    lines: list[str] = []
+    with raters_port(house.store, args, lines.append) as address:
+        assert address == "https://rate.example.org"
+        (port,) = re.findall(r"port (\d+)", lines[0])
+        url = f"http://127.0.0.1:{port}"
+        assert httpx.get(f"{url}/api/studies").status_code == 404
+        view = httpx.get(f"{url}/rate/now", headers={"cookie": f"{COOKIE}={token}"}).json()
+        assert view["state"] == "pair"
+    with pytest.raises(httpx.TransportError):
+        httpx.get(f"{url}/rate/")

@@ -37,7 +37,14 @@ LARGEST_FILE = 100_000_000
 TOO_LARGE = f"This file has more than {LARGEST_FILE:,} bytes. Import it by `python app.py study import`."
 MOST_LINKS = 2_000
 SESSIONS = 100
-ENDINGS: Mapping[ExportForm, str] = {"csv": "csv", "protocol": "json", "report": "json"}
+FILES: Mapping[ExportForm, str] = {
+    "csv": "votes.csv",
+    "jsonl": "votes.jsonl",
+    "fastchat": "battles.jsonl",
+    "preferences": "preferences.jsonl",
+    "protocol": "protocol.json",
+    "report": "report.json",
+}
 
 
 class NewBody(BaseModel):
@@ -198,9 +205,8 @@ class _Routes:
         )
 
     async def export(self, study: str, form: ExportForm) -> Response:
-        name = f"{form}.{ENDINGS.get(form, 'jsonl')}"
         media = "text/csv" if form == "csv" else "application/json"
-        return await _file(lambda: export(self.store, study, form).text, name, media)
+        return await _file(lambda: export(self.store, study, form).text, FILES[form], media)
 
     # -- making ----------------------------------------------------------------------------------
 

@@ -7,9 +7,10 @@ const percent = (value) => (value?.undefined ? `undefined: ${value.undefined}` :
 
 export const livePart = (page, study) => {
   const box = el("div", { class: "rd-monitor" });
-  refresh(page, box);
+  page.look = () => refresh(page, box);
+  page.look();
   // Only while the page is looked at.
-  page.timer = setInterval(() => { if (!document.hidden) refresh(page, box); }, EVERY);
+  page.timer = setInterval(() => { if (!document.hidden) page.look(); }, EVERY);
   return [section("Links for raters", ...links(page, study)), section("How it goes", box)];
 };
 
@@ -38,7 +39,7 @@ const links = (page, study) => {
     const wanted = /^\d+$/.test(said) ? Array(Math.min(Number(said), 2000)).fill("") : said.split("\n").map((name) => name.trim()).filter(Boolean);
     if (!wanted.length) { page.fail("Say for whom: names, or how many."); return; }
     const answer = await page.post("/links", { names: wanted });
-    if (answer) show(answer.links.map(({ code, name, token }) => [code, name, url(token)]));
+    if (answer) { show(answer.links.map(({ code, name, token }) => [code, name, url(token)])); page.look(); }
   };
   const open = async () => { const answer = await page.post("/open-link", {}); if (answer) show([["", "for everybody; an earlier one has ended", url(answer.token)]]); };
   return [el("label", { for: "rd-base" }, "Where raters reach this server"), base,
