@@ -185,6 +185,13 @@ class InsightStore(Protocol):
         """The single values behind gains and changes; not whole where there are more than `most`."""
         ...
 
+    def votes_for_persons(self, scope: Scope) -> tuple[int, int]:
+        """How many votes side with persons who overruled the policy, of how many on both texts.
+
+        Votes are those of unblinded studies.
+        """
+        ...
+
     def behind(self) -> int:
         """How many sessions have steps that are not counted yet."""
         ...

@@ -33,7 +33,7 @@ NO_SCORE = "no session here has a score that its gate goes by"
 NO_ROUND = "no round here has a revision"
 NO_VERIFIER = "no session here has a verifier, or none could tell"
 NO_GAIN = "no improvement was accepted"
-NO_VOTES = "No votes yet: no study has votes on both the draft and the revision of such a ruling."
+NO_VOTES = "no votes yet: no unblinded study has any on both the draft and the revision of such a ruling"
 POINTS = {
     "major": "at least one major point",
     "minor": "minor points only",
@@ -85,6 +85,7 @@ class _Sums:
     changes: Changes
     scorer: str
     by: By
+    votes: tuple[int, int]
 
 
 def insight(store: InsightStore, scope: Scope, by: By) -> Insight:
@@ -97,6 +98,7 @@ def insight(store: InsightStore, scope: Scope, by: By) -> Insight:
         store.changes(scope, by, scorer, MOST_DRAWN),
         scorer,
         by,
+        store.votes_for_persons(scope),
     )
     whole = sessions_together(sums.sessions)
     return Insight(
@@ -240,9 +242,11 @@ def _overruled(sums: _Sums) -> Chart:
     lines = (
         Line("it would accept, a person did not", (share(whole.not_accepted, whole.would_accept, nobody),)),
         Line("it would reject, a person accepted", (share(whole.not_rejected, whole.would_reject, nobody),)),
+        Line("raters side with the person, of their votes on both texts", (share(*sums.votes, NO_VOTES),)),
     )
+    notes = ("Votes are those of unblinded studies, as they were cast.",) if sums.votes[1] else ()
     question = "How often does a person rule otherwise than the policy?"
-    return Chart("overruled", question, "share", ("persons' rulings",), lines, (NO_VOTES,))
+    return Chart("overruled", question, "share", ("persons' rulings",), lines, notes)
 
 
 # -- prices and comparisons ---------------------------------------------------------------------

@@ -31,6 +31,7 @@ from storage.insight_rounds import (
     round_cells,
     within,
 )
+from storage.insight_votes import unblindings, votes_for_persons
 from storage.tables import SessionRow
 
 AT_A_TIME = 500
@@ -90,7 +91,12 @@ class SqlInsightStore:
         """Changes whenever anything that is counted here may have."""
         rows = select(func.count(), func.max(F.changed_at), func.sum(F.deleted), func.sum(F.behind))
         with self._read.connect() as connection:
-            return " ".join(map(str, connection.execute(rows).one()))
+            return " ".join(map(str, (*connection.execute(rows).one(), unblindings(connection))))
+
+    def votes_for_persons(self, scope: Scope) -> tuple[int, int]:
+        """How many votes side with persons who overruled the policy, of how many on both texts."""
+        with self._read.connect() as connection:
+            return votes_for_persons(connection, scope)
 
     def listed(self, ids: Sequence[str]) -> list[Listed]:
         """The sessions of these ids, in that order."""

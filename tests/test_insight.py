@@ -102,6 +102,9 @@ class Counted:
     def changes(self, scope: Scope, by: str, scorer: str, most: int) -> Changes:
         return Changes()
 
+    def votes_for_persons(self, scope: Scope) -> tuple[int, int]:
+        return 3, 4
+
     def behind(self) -> int:
         return 0
 
@@ -129,11 +132,16 @@ def test_late_rounds_are_one_group_and_the_scorer_is_the_most_frequent_that_ther
 
 def test_without_any_session_every_question_says_why_it_has_no_answer() -> None:
     found = asked([], [])
-    for chart in found.charts:
-        for line in chart.lines:
-            assert all(figure.value is None and figure.why for figure in line.figures), chart.key
+    lines_of = [(c.key, line) for c in found.charts for line in c.lines if not line.name.startswith("raters")]
+    for key, line in lines_of:
+        assert all(figure.value is None and figure.why for figure in line.figures), key
 
 
 def test_price_without_any_recorded_time_is_not_nought() -> None:
     cell = SessionCell("s", sessions=2, refined=2, m=3, mm=5)
     assert lines(asked([], [cell]), "seconds")["all"][0].why == "no time was recorded"
+
+
+def test_votes_on_rulings_are_a_share_of_their_own() -> None:
+    (figure,) = lines(asked([], []), "overruled")["raters side with the person, of their votes on both texts"]
+    assert (figure.value, figure.n) == (0.75, 4)

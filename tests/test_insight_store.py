@@ -17,11 +17,16 @@ from core.insight import By, Scope
 from core.models.protocol import Reply
 from core.questions import Chart, Insight, insight
 from core.running import Stop
+from core.studies.blinding import RaterView
+from core.studies.material import Entry
+from core.studies.records import Answered
 from storage.archive import SqlArchive
 from storage.database import open_database
 from storage.insight_store import SqlInsightStore
 from tests.benches import CRITIQUE, Bench, recipe
-from tests.played import PERSON, SCORES, TEXTS, bench_in, played
+from tests.played import FIRST, PERSON, SCORES, SECOND, TEXTS, bench_in, played
+from tests.studies import OWNER
+from tests.studies import House as Owner
 from tests.trajectory_counts import FILES, recount, trajectory_file
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
@@ -173,3 +178,25 @@ def test_a_price_is_what_rounds_took_for_each_improvement(tmp_path: Path) -> Non
     assert house.lines("seconds")["all"] == [(1, 8.0)]
     assert house.lines("tokens")["self_refine"] == [(1, 60.0)]
     assert house.lines("money")["all"] == [(0, None)]
+
+
+def test_raters_say_who_was_right_once_the_study_is_unblinded(house: House, tmp_path: Path) -> None:
+    session_id = played(house.bench, by("reject", "accept"))  # FIRST against the policy
+    house.bench.store.fold(house.bench.store.fork(session_id, 9))  # the same ruling again, in a copy
+    asked = "raters side with the person, of their votes on both texts"
+    owner = Owner(tmp_path)
+    study = owner.open(items=[Entry("key", "Say it.", (("alpha", FIRST), ("beta", SECOND)))])
+    for token, text in zip(owner.raters(study, 3), (FIRST, FIRST, SECOND), strict=True):
+        owner.rate(token, lambda view, text=text: side_of(view, text))  # type: ignore[misc]
+    assert house.lines("overruled")[asked] == [(0, None)]  # still blind
+    stamp = house.counts.stamp()
+    owner.studies.lock(study, OWNER)
+    owner.studies.unblind(study, OWNER, "all have voted")
+    assert house.lines("overruled")[asked] == [(3, 2 / 3)]
+    assert house.counts.stamp() != stamp
+
+
+def side_of(view: RaterView, text: str) -> Answered:
+    """The side on which the rater sees the text."""
+    assert view.pair is not None
+    return "left" if view.pair.left == text else "right"

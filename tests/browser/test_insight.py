@@ -74,7 +74,9 @@ def test_the_numbers_are_those_of_the_sessions(server: Server, watched: Watched,
     gain = tab.figures(GAIN)
     assert [row[2] for row in gain] == ["+1", "+0.667", "+1.33", "+1.33"]
     overruled = tab.chart("How often does a person rule otherwise than the policy?")
-    expect(overruled.get_by_text("No votes yet")).to_be_visible()
+    expect(overruled.get_by_role("img")).to_have_attribute(
+        "aria-label", re.compile("undefined: no votes yet")
+    )
     verified = tab.chart("Does refining turn wrong into right, or right into wrong?")
     expect(verified.get_by_text("Undefined: no session here has a verifier")).to_be_visible()
 
