@@ -6,9 +6,6 @@ import asyncio
 import json
 import re
 import signal
-import subprocess
-import sys
-import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator
@@ -27,6 +24,7 @@ from core.studies.monitor import monitor
 from core.studies.protocol import StudyProtocol
 from storage.database import open_database
 from storage.study_store import SqlStudyStore
+from tests.rate_server import Served, serve, stop
 from tests.studies import OWNER, House, entries
 from ui.cli.grammar import parser
 from ui.guard import Guard
@@ -378,48 +376,6 @@ def test_a_hundred_at_once_lose_no_vote_and_pass_no_target(house: House) -> None
     assert len(votes) == len(acknowledged) == len(set(acknowledged)) == 200
     assert set(Counter(vote.pairing for vote in votes).values()) == {5}
     assert monitor(house.store, study).side_gap == 1
-
-
-SERVER = """
-import socket, sys, uvicorn
-from storage.database import open_database
-from storage.study_store import SqlStudyStore
-from ui.rate_routes import rate_app
-listening = socket.socket()
-listening.bind(("127.0.0.1", 0))
-print(listening.getsockname()[1], flush=True)
-app = rate_app(SqlStudyStore(open_database(sys.argv[1])))
-uvicorn.Server(uvicorn.Config(app, log_level="error")).run(sockets=[listening])
-"""
-
-
-@dataclass
-class Served:
-    """The raters' app as a process."""
-
-    process: subprocess.Popen[str]
-    url: str
-
-
-def serve(database: str) -> Served:
-    process = subprocess.Popen(
-        [sys.executable, "-c", SERVER, database], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    served = Served(process, f"http://127.0.0.1:{process.stdout.readline().strip()}")
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            httpx.get(f"{served.url}/rate/", timeout=5)
-            return served
-        except httpx.TransportError:
-            assert process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.02)
-
-
-def stop(served: Served) -> None:
-    served.process.send_signal(signal.SIGKILL)
-    served.process.communicate()
 
 
 @pytest.fixture
