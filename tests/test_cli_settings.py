@@ -9,11 +9,11 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-import app
 from tests.fake_chat import Chat
 from tests.fault_server import Ask, FaultServer, Play, refusal
 from tests.kill import writer_and_critic
 from tests.terminal import SHORT, Cli, chat_fixture, cli_fixture
+from ui.cli.grammar import parser
 
 __all__ = ["chat_fixture", "cli_fixture"]
 
@@ -164,15 +164,15 @@ def test_help_names_every_option(cli: Cli, command: list[str]) -> None:
 
 def _actions(command: list[str]) -> list[Any]:
     """The actions of a sub-parser; every command of the tests' list is one."""
-    parser: Any = app.parser()
+    found: Any = parser()
     for word in command:
-        parser = next(a for a in parser._actions if a.choices and word in a.choices).choices[word]
-    return list(parser._actions)
+        found = next(a for a in found._actions if a.choices and word in a.choices).choices[word]
+    return list(found._actions)
 
 
 def test_the_list_of_commands_is_whole() -> None:
     found: list[list[str]] = [[]]
-    for name, sub in _choices(app.parser()).items():
+    for name, sub in _choices(parser()).items():
         found += [[name], *([name, inner] for inner in _choices(sub))]
     assert sorted(found) == sorted(COMMANDS)
 

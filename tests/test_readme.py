@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app import main, parser
+from app import main
+from ui.cli.grammar import parser
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

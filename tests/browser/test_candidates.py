@@ -161,7 +161,8 @@ def test_a_star_on_a_candidate_stays(server: Server, watched: Watched, rule: Rul
     expect(star).to_have_attribute("aria-pressed", "true")
     page.page.reload()
     expect(star).to_have_attribute("aria-pressed", "true")
-    expect(page.board.get_by_role("button", name="Star candidate 1")).to_have_attribute("aria-pressed", "false")
+    other = page.board.get_by_role("button", name="Star candidate 1")
+    expect(other).to_have_attribute("aria-pressed", "false")
 
 
 def test_script_in_a_candidate_is_shown_as_text(server: Server, watched: Watched, rule: Rule) -> None:
