@@ -117,7 +117,7 @@ class Finding:
         if self.order.sort != "newest" and (moments := _moments(self.wanted, FactsRow.number)):
             yield self._scalars(listed.where(*moments))
         if self.terms and not self._newest_first:
-            found = holding(self.connection, self.terms, FEW + 1)
+            found = holding(self.connection, self.terms, FEW + 1, exactly=False)
             yield from [] if found is None else [found]
 
     def _scalars(self, query: Select[int]) -> list[int]:
@@ -144,7 +144,7 @@ class Finding:
     def _by_words(self, limit: int, after: int | None) -> list[int] | None:
         """Newest first out of the index of words, in growing strides; None where it knows no such words."""
         found: list[int] = []
-        stride, below = 2 * limit, after
+        stride, below = (4 if self.facets or _ranges(self.wanted) else 2) * limit, after
         while len(found) < limit:
             numbers = holding(self.connection, self.terms, stride, below)
             if numbers is None:

@@ -39,7 +39,13 @@ class SessionRow(Base):
         CheckConstraint("mode in ('ask', 'ask_on_fall', 'auto')", name="mode_known"),
         CheckConstraint("(parent_id is null) = (parent_steps is null)", name="parent_whole"),
         Index("session_by_time", "created_at", "id"),
-        Index("session_by_deletion", "deleted_at"),
+        # Of those alone that have the mark: a planner that knows no numbers would look up all others by it.
+        Index(
+            "session_by_deletion",
+            "deleted_at",
+            sqlite_where=text("deleted_at is not null"),
+            postgresql_where=text("deleted_at is not null"),
+        ),
     )
 
     id: Mapped[str] = mapped_column(Text, primary_key=True)
@@ -91,7 +97,13 @@ class FactsRow(Base):
         Index("facts_by_money", "deleted", "money", "number"),
         Index("facts_by_tokens", "deleted", "tokens", "number"),
         Index("facts_by_rounds", "deleted", "rounds", "number"),
-        Index("facts_behind", "behind", "number", sqlite_where=text("behind = 1")),
+        Index(
+            "facts_behind",
+            "behind",
+            "number",
+            sqlite_where=text("behind = 1"),
+            postgresql_where=text("behind = 1"),
+        ),
     )
 
     number: Mapped[int] = mapped_column(NUMBER, primary_key=True, autoincrement=False)
@@ -172,7 +184,15 @@ class TagRow(Base):
     """A person's tag on a session; one that was taken off keeps the moment, so that it can be undone."""
 
     __tablename__ = "session_tag"
-    __table_args__ = (Index("tag_by_added", "added_at"), Index("tag_by_removed", "removed_at"))
+    __table_args__ = (
+        Index("tag_by_added", "added_at"),
+        Index(
+            "tag_by_removed",
+            "removed_at",
+            sqlite_where=text("removed_at is not null"),
+            postgresql_where=text("removed_at is not null"),
+        ),
+    )
 
     number: Mapped[int] = mapped_column(ForeignKey("session_facts.number"), primary_key=True)
     tag: Mapped[str] = mapped_column(Text, primary_key=True)

@@ -46,11 +46,17 @@ def create_index(connection: Connection) -> None:
 
 
 def holding(
-    connection: Connection, terms: Sequence[str], limit: int, below: int | None = None
+    connection: Connection,
+    terms: Sequence[str],
+    limit: int,
+    below: int | None = None,
+    *,
+    exactly: bool = True,
 ) -> list[int] | None:
     """Numbers of sessions whose text holds every term, highest first, those under `below`.
 
-    None where no index knows any of the terms: the texts themselves must be looked through (`holds`).
+    Where it need not be `exactly` these, others may be among them. None where no index knows any of the
+    terms: the texts themselves must be looked through (`holds`).
     """
     postgresql = connection.dialect.name == "postgresql"
     found = _in_postgresql(terms) if postgresql else _in_sqlite(connection, terms)
@@ -58,8 +64,8 @@ def holding(
         return None
     (source, key), sought = (_POSTGRESQL if postgresql else _SQLITE), found
     under = "" if below is None else f"AND {key} < :below"
-    looked_at = holds(connection.dialect.name, terms, "s.text")
-    query = f"SELECT {key} {source} {under} AND {looked_at} ORDER BY {key} DESC LIMIT :limit"
+    looked_at = f"AND {holds(connection.dialect.name, terms, 's.text')}" if exactly else ""
+    query = f"SELECT {key} {source} {under} {looked_at} ORDER BY {key} DESC LIMIT :limit"
     values = {**term_values(terms), "sought": sought, "limit": limit, "below": below}
     return list(connection.scalars(text(query), values))
 
@@ -113,7 +119,10 @@ def _in_sqlite(connection: Connection, terms: Sequence[str]) -> str | None:
 
 
 def _runs(term: str) -> list[str]:
-    return [term[i : i + 3] for i in range(len(term) - 2)]
+    """Runs that cover the term; more of them would cost more than they would rule out."""
+    if len(term) < 3:
+        return []
+    return [term[i : i + 3] for i in range(0, len(term) - 3, 3)] + [term[-3:]]
 
 
 def _doubled(run: str) -> str:

@@ -210,6 +210,7 @@ def test_marks_survive_a_fold(store: SqlStore) -> None:
 
 def test_a_candidate_may_have_a_star_of_its_own(store: SqlStore) -> None:
     many = store.listing.find(Filter(strategy="best_of_n"), Order(), 1)[0].id
+    store.listing.star(many, None, on=False)
     store.listing.star(many, 2, on=True)
     store.listing.star(many, 0, on=True)
     store.listing.star(many, 0, on=True)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
+from core.catching_up import catch_up
 from core.engine import Finished
 from core.listing import Filter, Order
 from core.workbench import Workbench
 from storage.database import MIGRATIONS, connect, newest_revision, open_database, upgrade
 from storage.store import SqlStore
 from tests.benches import Bench
+from tests.values import TASK, recipe, step
 
 DUMPS = sorted((Path(__file__).parent / "data" / "schemas").glob("*.sql"))
 DRAFT = "A splendid meal, 海洋の温度."
@@ -113,3 +118,34 @@ def test_a_fork_and_its_source_of_one_moment_both_have_a_place(tmp_path: Path) -
     store = SqlStore(open_database(f"sqlite:///{path}"))
     found = [summary.title for summary in store.recent(5000)]
     assert found == [str(number) for number in reversed(range(2500))]
+
+
+def test_lists_catch_up_in_the_background_and_a_row_that_cannot_be_read_stops_nothing(tmp_path: Path) -> None:
+    engine = open_database(f"sqlite:///{tmp_path}/redraft.db")
+    store = SqlStore(engine)
+    ids = [store.create(TASK, recipe(), "ask", title=str(number)) for number in range(5)]
+    for each in ids:
+        store.append(each, 0, step(answer="a zebra"))
+    with engine.begin() as connection:
+        broken = text("UPDATE step SET answer = '{}' WHERE session_id = :id")
+        connection.execute(broken, {"id": ids[2]})
+    asyncio.run(catch_up(store))
+    assert [s.id for s in store.recent(9, query="zebra")] == [ids[4], ids[3], ids[1], ids[0]]
+    assert [s.id for s in store.recent(9)] == ids[::-1] and store.fold_behind(9) == 0
+
+
+def test_a_session_that_went_on_is_behind_until_it_is_folded(tmp_path: Path) -> None:
+    store = SqlStore(open_database(f"sqlite:///{tmp_path}/redraft.db"))
+    session_id = store.create(TASK, recipe(), "ask", title="x")
+    assert store.fold_behind(9) == 0
+    changes: list[Callable[[], None]] = [
+        lambda: store.append(session_id, 0, step()),
+        lambda: store.set_ending(session_id, "stopped by Anna"),
+        lambda: store.set_problem(session_id, "no reach"),
+        lambda: store.set_recipe(session_id, recipe("name: other"), 1),
+    ]
+    for change in changes:
+        change()
+        assert (store.fold_behind(9), store.fold_behind(9)) == (1, 0)
+    [summary] = store.recent(1)
+    assert (summary.preset, summary.outcome, summary.steps) == ("other", "stopped", 1)

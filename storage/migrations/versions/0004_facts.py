@@ -61,9 +61,8 @@ def upgrade() -> None:
         op.bulk_insert(search, [{"number": number, "text": row.search} for row, number in kept])
     for name, column in ORDERS:
         op.create_index(name, "session_facts", ["deleted", *dict.fromkeys((column, "number"))])
-    behind = sa.text("behind = 1")
-    op.create_index("facts_behind", "session_facts", ["behind", "number"], sqlite_where=behind)
-    op.create_index("session_by_deletion", "session", ["deleted_at"])
+    _partial("facts_behind", "session_facts", ["behind", "number"], "behind = 1")
+    _partial("session_by_deletion", "session", ["deleted_at"], "deleted_at is not null")
     create_index(op.get_bind())
     # In place: a copy of the table would drop the one that steps refer to.
     op.drop_column("session", "search")
@@ -82,6 +81,11 @@ def _facts() -> sa.Table:
         sa.Column("seconds", sa.Double(), nullable=False, server_default="0"),
         sa.CheckConstraint("deleted in (0, 1) and behind in (0, 1)", name="facts_marks"),
     )
+
+
+def _partial(name: str, table: str, columns: list[str], where: str) -> None:
+    condition = sa.text(where)
+    op.create_index(name, table, columns, sqlite_where=condition, postgresql_where=condition)
 
 
 def _number() -> sa.Column[Any]:
@@ -124,7 +128,7 @@ def _marks() -> None:
         sa.Column("removed_at", MOMENT),
     )
     op.create_index("tag_by_added", "session_tag", ["added_at"])
-    op.create_index("tag_by_removed", "session_tag", ["removed_at"])
+    _partial("tag_by_removed", "session_tag", ["removed_at"], "removed_at is not null")
     op.create_table(
         "session_star",
         _number(),
