@@ -124,8 +124,12 @@ class SqlListing:
         last = None
         while ids := self.ids(chosen, AT_A_TIME, last):
             last = ids[-1]
-            if kept := [each for each in ids if each not in chosen.but]:
-                yield kept
+            kept = [each for each in ids if each not in chosen.but]
+            with self._read.connect() as connection:
+                there = select(FactsRow.session_id).where(FactsRow.session_id.in_(kept))
+                known = set(connection.scalars(there))
+            if known:
+                yield [each for each in kept if each in known]
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:

@@ -354,6 +354,8 @@ def test_what_is_exported_can_be_imported(bench: Bench, tmp_path: Path) -> None:
         picked = await client.web.get("/api/history/export", params={"ids": f"{ended},{direct}"})
         assert archive.receive_documents(rows_of(io.BytesIO(picked.content))).new == 1
         assert len(picked.content.splitlines()) == 3
+        nothing = await client.web.get("/api/history/export", params={"ids": "nowhere"})
+        assert len(nothing.content.splitlines()) == 1
         assert "number" in (await client.web.get("/api/history/export?cost_least=x")).json()["error"]
 
     play(bench, scene)
