@@ -6,14 +6,11 @@ import json
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import CRITIQUE, Rule, Server, Watched
 from tests.browser.pages import RefinePage
 from tests.browser.test_steering import to_revision
-
-pytestmark = pytest.mark.browser
 
 LONG = "\n\n".join(f"Paragraph {i} has some words that fill a line of the page." for i in range(40))
 

@@ -23,8 +23,6 @@ from tests.browser.pages import RefinePage
 from tests.fake_chat import Chat
 from tests.fault_server import DONE, Ask, FaultServer, Play, body, event, refusal, says, stream
 
-pytestmark = pytest.mark.browser
-
 KEY = "sk-CANARY-123/and+more="
 MODEL = "faulty:tiny-chat"
 HOSTILE = "<img src=x onerror=\"document.title='x'\"> ${document.title='x'} {{7*7}} \\u0041 C:\\users\\new"

@@ -19,8 +19,6 @@ from tests.browser.test_refine import HOSTILE, overflow
 from tests.values import step
 from ui.history_routes import PAGE
 
-pytestmark = pytest.mark.browser
-
 WORDS = "\u202eabc art.\u00a05º"
 
 

@@ -16,8 +16,6 @@ from tests.browser.test_refine import overflow
 from tests.browser.test_steering import violations
 from tests.played import PERSON, bench_in, played
 
-pytestmark = pytest.mark.browser
-
 PRESET = "counted-by-hand"
 
 

@@ -17,7 +17,6 @@ from tests.browser.test_refine import HOSTILE, overflow
 from tests.fake_chat import Chat
 from tests.fault_server import Ask, FaultServer, Play, body, refusal
 
-pytestmark = pytest.mark.browser
 KEY = "sk-CANARY-123"
 
 

@@ -17,8 +17,6 @@ from tests.browser.test_steering import violations
 from tests.fault_server import FaultServer
 from tests.small_preset import SMALL
 
-pytestmark = pytest.mark.browser
-
 OWN = "You edit with tweezers."
 
 

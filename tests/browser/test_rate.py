@@ -18,8 +18,6 @@ from tests.browser.test_refine import overflow
 from tests.browser.test_steering import violations
 from tests.studies import OWNER, entries
 
-pytestmark = pytest.mark.browser
-
 FULL = StudyProtocol(
     instructions="Read both, then choose.",
     consent="You may stop at any time.",

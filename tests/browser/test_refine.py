@@ -14,8 +14,6 @@ from tests.browser.conftest import Rule, Server, Watched, configure
 from tests.browser.pages import RefinePage
 from tests.fault_server import FaultServer
 
-pytestmark = pytest.mark.browser
-
 HOSTILE = (
     "<script>document.title='x'</script> <img src=x onerror=\"document.title='x'\"> [a](javascript:alert(1)) "
     "${document.title='x'} {{7*7}} \\u0041 C:\\users\\new &lt;b&gt; <hello>Vec<u8></hello>"

@@ -17,8 +17,6 @@ from tests.browser.test_refine import HOSTILE, overflow
 from tests.browser.test_steering import violations
 from tests.played import FIRST, OWN, PARTLY, PERSON, SECOND, TEXTS, THIRD, bench_in, played
 
-pytestmark = pytest.mark.browser
-
 KEEP = (
     Decision("accept", PERSON),
     Decision("reject", PERSON),

@@ -13,7 +13,7 @@ from tests.browser.conftest import Server, Watched
 from tests.browser.pages import RefinePage
 from tests.browser.test_refine import exported
 
-pytestmark = [pytest.mark.browser, pytest.mark.starter]
+pytestmark = pytest.mark.starter
 TEXT = "The food at the new restaurant was really very fantastic, and we all enjoyed it very much indeed."
 WISH = "It is too long. Say it in five words."
 MODEL_SECONDS = 90_000

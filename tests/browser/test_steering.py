@@ -13,8 +13,6 @@ from tests.browser.conftest import CRITIQUE, Rule, Server, Watched
 from tests.browser.pages import RefinePage
 from tests.browser.test_refine import exported, overflow
 
-pytestmark = pytest.mark.browser
-
 OLD = "The food was good and the staff was rude."
 NEW = "The meal was good and the staff was kind."
 MIXED = "The meal was good and the staff was rude."

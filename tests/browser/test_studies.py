@@ -14,8 +14,6 @@ from tests.browser.raters import DESK, PHONE, RaterPage, visitor
 from tests.browser.test_refine import overflow
 from tests.browser.test_steering import violations
 
-pytestmark = pytest.mark.browser
-
 ITEMS = 6
 ROWS = "".join(
     f"{n},Describe place {n}.,The river of place {n}.,The meadow of place {n}.,{'wet' if n % 2 else 'dry'}\n"
