@@ -81,7 +81,7 @@ def test_a_step_tells_notes_cuts_seeds_and_what_was_stopped(bench: Bench) -> Non
     view = found(bench, session_id, "steps/0")
     assert view["prompt"][0]["content"] == HOSTILE
     remarks = ["an earlier draft was left out", "retried", "cut off at the limit of tokens"]
-    assert view["remarks"][:3] == remarks and view["remarks"][-1] == "stopped by Ben"
+    assert view["notes"][:3] == view["remarks"][:3] == remarks and view["notes"][-1] == "stopped by Ben"
     assert ["seed", "7"] in view["facts"] and ["the server calls it", "big-7b"] in view["facts"]
     assert [part["heading"] for part in view["parts"]] == ["Thinking", "Reply"]
     figures = ("prompt_tokens", "completion_tokens", "cached_tokens", "seconds", "money")

@@ -30,7 +30,7 @@ from core.timeline import draft_of
 from ui.rows import FLAG_WORDS, LABELS, critic_verdict, point_view, ruled
 
 View = dict[str, Any]
-EXCERPT = 160
+EXCERPT, REMARK = 160, 90
 ROLES = {
     "draft": "Draft",
     "critique": "Critique",
@@ -77,7 +77,7 @@ def line(position: int, step: Step, recipe: Recipe, source: str) -> View:
         "cached_tokens": spent.cached_tokens,
         "seconds": round(spent.seconds, 2),
         "money": spent.money if spent.priced else None,
-        "remarks": _remarks(step, source),
+        "remarks": [_cut(remark, REMARK) for remark in _remarks(step, source)],
     }
 
 
@@ -116,9 +116,9 @@ def _excerpt(step: Step, source: str) -> str:
     return _cut(draft.text if draft else answer.reply.completions[0].text)
 
 
-def _cut(text: str) -> str:
-    whole = " ".join(text[: EXCERPT * 4].split())
-    return whole if len(whole) <= EXCERPT else f"{whole[:EXCERPT]}…"
+def _cut(text: str, most: int = EXCERPT) -> str:
+    whole = " ".join(text[: most * 4].split())
+    return whole if len(whole) <= most else f"{whole[:most]}…"
 
 
 def _value(score: Score) -> str:
@@ -147,6 +147,7 @@ def whole(position: int, step: Step, recipe: Recipe, source: str) -> View:
     return {
         **line(position, step, recipe, source),
         "facts": _facts(step, recipe),
+        "notes": _remarks(step, source),
         "prompt": _prompt(step),
         "parts": _parts(step),
         "gate": isinstance(step.request, Gate),

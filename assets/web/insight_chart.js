@@ -24,7 +24,7 @@ const axis = (chart, pixels) => {
   let low = Math.min(0, ...values), high = Math.max(0, ...values);
   if (chart.unit === "share") high = Math.max(high, 0.1);
   if (high - low < 1e-12) high = low + 1;
-  const step = nice(high - low, Math.min(5, Math.max(1.5, pixels / 70)));
+  const step = nice(high - low, Math.min(5, Math.max(1.5, pixels / 90)));
   low = Math.floor(low / step + 1e-9) * step;
   high = Math.ceil(high / step - 1e-9) * step;
   const marks = Array.from({ length: Math.round((high - low) / step) + 1 }, (_, index) => low + index * step);

@@ -52,6 +52,7 @@ const part = ({ heading, text, scores, points, remark }) => el("div", { class: "
 export const stepBody = (step, acts) => el("div", {},
   step.facts.length ? el("dl", { class: "rd-sv-facts-list" }, step.facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))) : null,
   step.cached_tokens ? el("p", { class: "rd-sv-soft" }, `${step.cached_tokens.toLocaleString("en")} of the tokens read came from the cache.`) : null,
+  step.notes.length ? el("ul", { class: "rd-sv-notes" }, step.notes.map((note) => el("li", {}, note))) : null,
   prompt(step.prompt), step.parts.map(part),
   el("div", { class: "rd-buttons" }, acts.show && button("Compare its text", acts.show, { class: "rd-small" }),
     button(step.gate ? "Decide this otherwise, in a fork" : `Fork before step ${step.position}`, acts.fork, { class: "rd-small", title: "A new session with all the steps before this one; this session stays as it is" })));
