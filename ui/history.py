@@ -1,4 +1,4 @@
-"""The History page: every session made here, to search, filter, sort, mark, open, fork, delete and bring back.
+"""The History page: every session made here, to search, filter, sort, mark, open, fork and delete with undo.
 
 A frame only: assets/web/history.js fills it from ui/history_routes.py. Knows no session.
 """
