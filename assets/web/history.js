@@ -198,6 +198,7 @@ class History {
     const heading = el("h2", {}, el("a", { href: address(session.id), dir: "auto" }, title));
     const buttons = el("div", { class: "rd-row-buttons" },
       el("a", { class: "rd-open", href: address(session.id), ...about("Open") }, "Open"),
+      el("a", { class: "rd-open", href: `/session/?id=${encodeURIComponent(session.id)}`, ...about("Steps") }, "Steps"),
       button("Fork", () => this.fork(session), { ...about("Fork"), title: "A copy with all its steps, to go on with differently" }),
       button("Delete", () => this.remove(row, session), { ...about("Delete"), class: "rd-delete" }));
     row.className = "";

@@ -16,7 +16,7 @@ export const outcomePanel = (board, outcome) => {
     outcome.stopped ? button("Go on from here, in a copy", goOn, { class: "rd-primary", "data-key": "c" }) : null,
     outcome.text === null ? null : [plainText(outcome.text),
       el("div", { class: "rd-buttons" }, button("Copy", copy), button("Use as a new task", () => board.newTask(outcome.text)), button("Study this", () => study(board), { title: "A blind study of the first draft against this outcome" }))],
-    el("p", {}, "As a file: ", files(board, outcome))];
+    el("p", {}, el("a", { href: address("/session/", { id: board.session }), class: "rd-link" }, "Every step, as it was asked and answered"), " · As a file: ", files(board, outcome))];
 };
 
 // A study of this session; more items can be brought into it there.
