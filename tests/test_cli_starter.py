@@ -33,7 +33,7 @@ def document(folder: Path) -> dict[str, Any]:
 def timeless(value: Any) -> Any:
     """A document without what differs from run to run on purpose."""
     if isinstance(value, dict):
-        own = ("session", "created_at", "seconds")
+        own = ("session", "created_at", "at", "seconds")
         return {key: timeless(each) for key, each in value.items() if key not in own}
     return [timeless(each) for each in value] if isinstance(value, list) else value
 
