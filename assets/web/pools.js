@@ -94,19 +94,21 @@ const tickBox = (view, slot) => {
 // A mark of one's own on a candidate, kept with the session; it decides nothing.
 const starButton = (board, step, number) => {
   const star = button("☆", async () => {
-    const on = star.getAttribute("aria-pressed") !== "true";
+    const steps = await starred(board), on = !steps.has(step);
     const answer = await postJson(board.url("stars"), { step, on }).catch(() => ({ error: "The server could not be reached. Try again." }));
-    if (answer.error) board.say(answer.error); else show(on);
+    if (answer.error) { board.say(answer.error); return; }
+    if (on) steps.add(step); else steps.delete(step);
+    show(on);
   }, { class: "rd-small rd-star", "aria-label": `Star candidate ${number + 1}`, "aria-pressed": "false" });
   const show = (on) => { star.textContent = on ? "★" : "☆"; star.setAttribute("aria-pressed", String(on)); };
-  starred(board).then((steps) => show(steps.includes(step)));
+  starred(board).then((steps) => show(steps.has(step)));
   return star;
 };
 
 const starred = (board) => {
   if (board.starsOf !== board.session) {
     board.starsOf = board.session;
-    board.stars = getJson(board.url("stars")).then((answer) => answer.stars || []).catch(() => []);
+    board.stars = getJson(board.url("stars")).then((answer) => new Set(answer.stars || [])).catch(() => new Set());
   }
   return board.stars;
 };

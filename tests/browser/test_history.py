@@ -119,7 +119,7 @@ def test_it_works_by_keyboard_and_says_what_happened(home: Server, watched: Watc
     expect(tab.status).to_have_text("1 session with “Two”.")
     keys.press("ArrowDown")
     expect(tab.page.locator("h2 a", has_text="Two")).to_be_focused()
-    for _ in range(3):  # Open, Fork, Delete
+    for _ in range(4):  # Open, Steps, Fork, Delete
         keys.press("Tab")
     expect(tab.button("Delete: Two")).to_be_focused()
     keys.press("Enter")
