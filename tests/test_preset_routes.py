@@ -30,7 +30,7 @@ class Client:
     """Asks the routes; every answer is JSON."""
 
     web: TestClient
-    library: PresetLibrary
+    shelf: PresetLibrary
     bench: Bench
     statuses: list[int] = field(default_factory=list)
 
@@ -55,13 +55,13 @@ class Client:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
-    bench, library = Bench(tmp_path, []), PresetLibrary(tmp_path)
+    bench, shelf = Bench(tmp_path, []), PresetLibrary(tmp_path)
     app = FastAPI()
     app.add_middleware(Guard)
     refuse_plainly(app)
-    app.include_router(preset_routes(bench, library))
+    app.include_router(preset_routes(bench, shelf))
     with TestClient(app) as web:
-        yield Client(web, library, bench)
+        yield Client(web, shelf, bench)
 
 
 def changed(lines: list[dict[str, Any]]) -> list[list[list[str]]]:
@@ -73,8 +73,8 @@ def changed(lines: list[dict[str, Any]]) -> list[list[list[str]]]:
 
 
 def test_the_list_says_whose_each_preset_is_and_what_is_wrong(client: Client, tmp_path: Path) -> None:
-    client.library.save("small", SMALL)
-    client.library.save("rewrite", MINE)
+    client.shelf.save("small", SMALL)
+    client.shelf.save("rewrite", MINE)
     (tmp_path / "presets" / "bad.yaml").write_text("titel: x", encoding="utf-8")
     (tmp_path / "presets" / b"caf\xe9.yaml".decode("utf-8", "surrogateescape")).write_bytes(b"\xff")
     rows = {row["name"]: row for row in client.get("")["presets"]}
@@ -87,7 +87,7 @@ def test_the_list_says_whose_each_preset_is_and_what_is_wrong(client: Client, tm
 
 def test_a_preset_is_opened_with_its_versions(client: Client) -> None:
     assert client.get("/text", name="rewrite")["versions"] == [0]
-    client.library.save("rewrite", MINE)
+    client.shelf.save("rewrite", MINE)
     opened = client.get("/text", name="rewrite")
     assert opened["text"] == MINE and opened["versions"] == [0, 1]
     assert opened["origin"] == "own in place of a built-in" and len(opened["base"]) == 16
@@ -112,7 +112,7 @@ def test_a_file_that_cannot_be_read_can_still_be_replaced(client: Client, tmp_pa
 
 
 def test_a_version_is_exported_as_it_is(client: Client) -> None:
-    client.library.save("rewrite", MINE)
+    client.shelf.save("rewrite", MINE)
     answer = client.web.get("/api/presets/file", params={"name": "rewrite", "version": 0})
     assert answer.content.decode("utf-8") == REWRITE
     assert answer.headers["content-disposition"] == 'attachment; filename="rewrite-0.yaml"'
@@ -170,7 +170,7 @@ def test_hostile_texts_are_refused_at_once(client: Client, old: str, new: str, w
     assert words in client.post("/preview", text=text)["error"]
     assert words in client.post("/save", text=text)["error"]
     assert words in client.bring(text.encode("utf-8"))["error"]
-    assert client.statuses == [200, 200, 200] and "small" not in client.library
+    assert client.statuses == [200, 200, 200] and "small" not in client.shelf
 
 
 def test_a_long_request_is_cut_and_said_to_be(client: Client) -> None:
@@ -196,9 +196,9 @@ def test_a_text_is_saved_as_a_new_version_and_gone_back_from(client: Client) -> 
     base = client.get("/text", name="rewrite")["base"]
     saved = client.post("/save", text=MINE, base=base)
     assert (saved["name"], saved["version"]) == ("rewrite", 1)
-    assert client.library["rewrite"].title == "Mine"
+    assert client.shelf["rewrite"].title == "Mine"
     back = client.post("/save", text=REWRITE, base=saved["base"])
-    assert back["version"] == 2 and client.library["rewrite"].text == REWRITE
+    assert back["version"] == 2 and client.shelf["rewrite"].text == REWRITE
 
 
 def test_a_save_over_what_someone_saved_since_is_refused(client: Client) -> None:
@@ -206,11 +206,11 @@ def test_a_save_over_what_someone_saved_since_is_refused(client: Client) -> None
     client.post("/save", text=MINE, base=base)
     answer = client.post("/save", text=REWRITE.replace("rounds: 3", "rounds: 4"), base=base)
     assert "version 1 is in use now. Nothing was saved" in answer["error"]
-    assert client.library["rewrite"].text == MINE
+    assert client.shelf["rewrite"].text == MINE
     forced = client.post(
         "/save", text=REWRITE.replace("rounds: 3", "rounds: 4"), base=answer["conflict"]["base"]
     )
-    assert forced["version"] == 2 and client.library["rewrite"].rounds == 4
+    assert forced["version"] == 2 and client.shelf["rewrite"].rounds == 4
 
 
 def test_a_new_preset_takes_no_name_that_there_is(client: Client) -> None:
@@ -229,7 +229,7 @@ def test_a_folder_that_cannot_be_written_is_said(client: Client, tmp_path: Path)
 def test_another_sites_page_can_save_nothing(client: Client) -> None:
     evil = {"Origin": "http://evil.example"}
     answer = client.web.post("/api/presets/save", json={"text": SMALL}, headers=evil)
-    assert answer.status_code == 403 and "small" not in client.library
+    assert answer.status_code == 403 and "small" not in client.shelf
 
 
 # -- bringing in ------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ def test_another_sites_page_can_save_nothing(client: Client) -> None:
 
 def test_a_file_is_checked_and_not_kept(client: Client) -> None:
     assert client.bring(SMALL.encode("utf-8")) == {"name": "small", "text": SMALL, "exists": False}
-    assert "small" not in client.library
+    assert "small" not in client.shelf
     assert client.bring(REWRITE.encode("utf-8"))["exists"] is True
 
 
@@ -277,15 +277,15 @@ def test_a_difference_of_line_ends_or_none() -> None:
 
 
 def test_a_session_is_told_what_changed_in_its_preset_since(client: Client) -> None:
-    client.library.save("small", SMALL)
+    client.shelf.save("small", SMALL)
     session_id = client.bench.new(made_by=Recipe("direct", SMALL, "scripted", Settings()))
     assert client.changes(session_id) == {"name": "small", "changed": False, "lines": []}
-    client.library.save("small", SMALL.replace("You edit.", "You shorten."))
+    client.shelf.save("small", SMALL.replace("You edit.", "You shorten."))
     now = client.changes(session_id)
     assert now["changed"] is True
     assert changed(now["lines"]) == [
         [["same", "  system: You "], ["removed", "edit"], ["added", "shorten"], ["same", "."]]
     ]
-    client.library.save("small", SMALL)
+    client.shelf.save("small", SMALL)
     assert client.changes(session_id)["changed"] is False
     assert "There is no session" in client.changes("nowhere")["error"]

@@ -8,29 +8,11 @@ all, is changed in the text alone. A frame only: assets/web/presets.js fills it 
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import gradio as gr
 
-from ui import navigation
-
-TEMPLATE = Path(__file__).parent.parent / "assets" / "web" / "presets.html"
+from ui.frames import framed
 
 
 def build() -> gr.Blocks:
     """The page."""
-    page: gr.Blocks
-    with gr.Blocks(title="Redraft: presets", analytics_enabled=False, fill_width=True) as page:
-        navigation.bar("Presets")
-        gr.HTML(
-            None,
-            html_template=TEMPLATE.read_text(encoding="utf-8"),
-            js_on_load="""
-                const start = () => window.redraftPresets ? window.redraftPresets(element)
-                                                          : setTimeout(start, 20);
-                start();
-            """,
-            apply_default_css=False,
-            elem_id="presets",
-        )
-    return page
+    return framed("presets", "Presets", "presets.html", "redraftPresets")
