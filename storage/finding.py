@@ -53,6 +53,10 @@ class Finding:
                 return streamed
         return self._walk(limit, after)
 
+    def among(self, numbers: Sequence[int]) -> list[int]:
+        """Those of these few sessions that are wanted."""
+        return self._among(list(numbers), len(numbers), None)
+
     # -- what is asked for ----------------------------------------------------------------------
 
     @property
