@@ -50,6 +50,7 @@ def document(session: Session, place: Place | None, story: Story, kept: Kept | N
         "notes": [note for _, note in story.notes],
         "problem": session.problem,
         "ending": kept.ending if kept else outcome.reason if outcome else "",
+        **(asdict(kept.marks) if kept else {}),
         "outcome": asdict(outcome) if outcome else None,
     }
 

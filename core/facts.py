@@ -8,17 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import chain
 from typing import Literal
 
 from core.domain import Draft, Recipe, Score, Settings
 from core.fences import text_of
 from core.gates import POLICY
-from core.history import Story, tell
+from core.history import Story, kept_story
 from core.round_facts import RoundFacts, change_between, flags_of, overruled_at, round_facts, value_of
 from core.sessions import Session
-from core.spending import Spent
 from core.steps import Ask, CritiqueGate, PickGate, Replied, Ruled, Step
 
 Outcome = Literal["open", "done", "rounds", "target", "no gain", "stopped", "budget", "failed"]
@@ -113,7 +111,7 @@ class Facts:
 
 def facts_of(session: Session, ending: str) -> Facts:
     """The facts of a session; `ending` is its outcome's reason, "" while it has none."""
-    story = _story(session)
+    story = kept_story(session)
     settings, recipe, spent = session.recipe.settings, session.recipe, story.spent
     scorer, drafts = gate_scorer(settings), tuple(_drafts(story))
     first, last = (draft.score(scorer) if draft else None for draft in (story.first, story.current))
@@ -147,15 +145,6 @@ def facts_of(session: Session, ending: str) -> Facts:
         money=spent.money if spent.priced else None,
         each_round=round_facts(session, story, scorer),
     )
-
-
-def _story(session: Session) -> Story:
-    """The session's story, or one of costs only: steps of elsewhere may be in an order that no run makes."""
-    try:
-        return tell(session.steps, (), source=session.task.input, strategy=session.recipe.strategy)
-    except (IndexError, KeyError):
-        spent = reduce(Spent.after, (step.answer for step in session.steps), Spent())
-        return Story(None, None, (), spent, ())
 
 
 def outcome_of(ending: str, problem: str) -> Outcome:

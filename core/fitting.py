@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from core.interchange import ImportProblem, Kept
+from core.listing import NotAllowed, tag_of
 from core.steps import Ask, Gate, Grouped, Measure, Measured, PickGate, Replied, Request, Ruled, Step
 from core.strategies import STRATEGIES
 
@@ -23,6 +24,22 @@ def check_kept(place: str, kept: Kept) -> None:
     for position, step in enumerate(session.steps):
         if why := misfit(step):
             raise ImportProblem(place, f"step {position}: {why}")
+    _check_marks(place, kept)
+
+
+def _check_marks(place: str, kept: Kept) -> None:
+    """Raises ImportProblem for a tag that could not be put on here, or a star on what wrote no text."""
+    for tag in kept.marks.tags:
+        try:
+            fits = tag_of(tag) == tag
+        except NotAllowed:
+            fits = False
+        if not fits:
+            raise ImportProblem(place, f"there can't be a tag {tag[:80]!r}.")
+    steps = kept.session.steps
+    for number in kept.marks.stars:
+        if not 0 <= number < len(steps) or steps[number].request.kind != "ask":
+            raise ImportProblem(place, f"step {number} wrote no text that could have a star.")
 
 
 def misfit(step: Step) -> str:

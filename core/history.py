@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from core.domain import Critique, Decision, Draft, Point, Token, Verdict
 from core.drafts import GIVEN_CANDIDATES, GIVEN_CRITIQUE, GIVEN_TASK, by_hand, draft_from
@@ -265,6 +266,15 @@ def tell(
         fold.see(len(steps), request, None)
     rounds, notes = tuple(fold.rounds), tuple(fold.notes)
     return Story(fold.first, fold.current, rounds, fold.spent, notes, tuple(fold.pools))
+
+
+def kept_story(session: Session) -> Story:
+    """The story of what is kept; of steps from elsewhere, in an order that no run makes, what they cost."""
+    try:
+        return story_of(session, None)
+    except (IndexError, KeyError):
+        spent = reduce(Spent.after, (step.answer for step in session.steps), Spent())
+        return Story(None, None, (), spent, ())
 
 
 def tokens_at(steps: Sequence[Step], position: int, source: str, which: int = 0) -> tuple[Token, ...]:

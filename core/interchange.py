@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, BinaryIO, Protocol
 
+from core.listing import Chosen
 from core.sessions import Session
 
 SESSION, HEAD, VERSION = "redraft session", "redraft sessions", 1
@@ -36,12 +37,22 @@ class ImportProblem(ValueError):
 
 
 @dataclass(frozen=True)
+class Marks:
+    """What people put on a session: tags, a star on the whole, and the steps whose texts have stars."""
+
+    tags: tuple[str, ...] = ()
+    starred: bool = False
+    stars: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
 class Kept:
-    """A session with all that is kept of it: when each step was recorded, and why it ended ("" if open)."""
+    """A session with all that is kept of it: when steps were recorded, why it ended ("" if open), marks."""
 
     session: Session
     times: tuple[datetime, ...]
     ending: str = ""
+    marks: Marks = Marks()
 
 
 @dataclass(frozen=True)
@@ -66,16 +77,8 @@ class Received:
     alone: int = 0
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """Which sessions: those of `ids`, or else all that aren't deleted; with `query` those that have it."""
-
-    ids: tuple[str, ...] = ()
-    query: str = ""
-
-
 class Archive(Protocol):
-    """All sessions as a stream. Memory does not grow with their number."""
+    """All sessions as a stream. Memory does not grow with their number but for eight bytes each."""
 
     def count(self, chosen: Chosen) -> int:
         """How many sessions are chosen. Raises UnknownSession for an id that there is not."""
@@ -90,7 +93,10 @@ class Archive(Protocol):
         ...
 
     def receive_documents(self, rows: Iterable[Row]) -> Received:
-        """Keep the sessions of a file: all or none. Raises ImportProblem, StoreBusy."""
+        """Keep the sessions of a file: all or none; marks are added to those that are here already.
+
+        Raises ImportProblem, StoreBusy.
+        """
         ...
 
     def receive(self, incoming: Iterable[tuple[str, Kept]]) -> Received:

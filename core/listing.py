@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
@@ -54,9 +53,9 @@ class Order:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Sessions that a bulk action is about: those of these ids, or (`ids` None) all that the filter finds.
+    """Sessions that are exported or changed: those of these ids, or (`ids` None) all that the filter finds.
 
-    Those of `but` are left out.
+    Those of `but` are left out. A deleted session is only found by its id.
     """
 
     ids: tuple[str, ...] | None = None
@@ -100,10 +99,6 @@ class Listing(Protocol):
 
     def choices(self) -> dict[Kind, list[str]]:
         """The values there are to filter by, of each kind in the order of the alphabet."""
-        ...
-
-    def documents(self, chosen: Chosen) -> Iterator[str]:
-        """What is chosen as the lines of a file that can be imported (core.interchange)."""
         ...
 
     def delete(self, chosen: Chosen) -> Done:

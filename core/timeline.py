@@ -16,6 +16,9 @@ from core.steps import Ask, Measured, Replied, Ruled, Step
 CONDITIONS = {"draft": GIVEN_TASK, "synthesise": GIVEN_CANDIDATES, "revise": GIVEN_CRITIQUE}
 """What a text was conditioned on when a model wrote it in that role."""
 
+ONE_BY_ONE = ("direct", "self_refine")
+"""Strategies that have one draft at a time, and no candidates."""
+
 
 @dataclass(frozen=True)
 class Text:
@@ -29,7 +32,7 @@ class Text:
 def texts_of(session: Session) -> tuple[Text, ...]:
     """Every text of the session in the order of its steps: models' replies and what persons wrote."""
     source, found = session.task.input, measured_of(session.steps)
-    several = session.recipe.strategy not in ("direct", "self_refine")
+    several = session.recipe.strategy not in ONE_BY_ONE
     return tuple(
         Text(position, _name(step, several=several), replace(draft, scores=_scores(draft, found)))
         for position, step in enumerate(session.steps)

@@ -5,28 +5,33 @@ An import is one transaction. While it runs nothing else can be written to an SQ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, and_, func, insert, select, tuple_, update
+from sqlalchemy import Connection, Engine, insert, select, update
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.orm import aliased
 
 from core.domain import Mode, Recipe
 from core.fitting import check_kept
-from core.interchange import Chosen, ImportProblem, Kept, Received, Row
+from core.interchange import ImportProblem, Kept, Marks, Received, Row
+from core.listing import Chosen, Order
 from core.sessions import Session, StoreBusy, UnknownSession
 from core.steps import Step
-from core.words import plain
 from storage import codec, facts
 from storage.database import for_writing
 from storage.documents import document, read_document
-from storage.tables import FactsRow, SearchRow, SessionRow, StepRow
+from storage.finding import Finding
+from storage.marking import add_marks, marks_of
+from storage.tables import FactsRow, SessionRow, StepRow
 
 PAGE = 100
 """Sessions looked up at a time."""
+FOUND = 1000
+"""Sessions found at a time."""
 
 _COLUMNS = (
     SessionRow.id,
@@ -51,24 +56,19 @@ class SqlArchive:
     def count(self, chosen: Chosen) -> int:
         """How many sessions are chosen. Raises UnknownSession for an id that there is not."""
         with self._read.connect() as database:
-            _check_all_there(database, chosen)
-            rows = select(func.count()).select_from(SessionRow).where(_is_chosen(chosen, SessionRow))
-            return database.scalar(rows) or 0
+            return len(_numbers(database, chosen))
 
     def kept(self, chosen: Chosen) -> Iterator[Kept]:
         """The chosen sessions, oldest first, all as they are at the first one's moment."""
         with self._read.connect() as database:
-            _check_all_there(database, chosen)
-            for row in _paged(database, chosen):
-                yield _kept(database, row)
+            yield from _read_all(database, _numbers(database, chosen))
 
     def documents(self, chosen: Chosen) -> Iterator[str]:
         """The chosen sessions as lines; a link to a session that is not among them is left out."""
         with self._read.connect() as database:
-            _check_all_there(database, chosen)
-            for row in _paged(database, chosen):
-                kept = _kept(database, row)
-                yield document(kept if row.parent_chosen else _alone(kept))
+            numbers = _numbers(database, chosen)
+            for kept in _read_all(database, numbers):
+                yield document(kept if _parent_among(database, kept, numbers) else _alone(kept))
 
     def receive_documents(self, rows: Iterable[Row]) -> Received:
         """Keep the sessions of a file, all or none."""
@@ -93,44 +93,60 @@ class SqlArchive:
 # -- out ---------------------------------------------------------------------------------------------
 
 
-def _is_chosen(chosen: Chosen, of: Any) -> Any:
-    if chosen.ids:
-        return of.id.in_(chosen.ids)
-    sought = plain(chosen.query)
-    listed = of.deleted_at.is_(None)
-    having = select(FactsRow.session_id).join(SearchRow, SearchRow.number == FactsRow.number)
-    found = having.where(SearchRow.text.contains(sought, autoescape=True))
-    return and_(listed, of.id.in_(found)) if sought else listed
+def _numbers(database: Connection, chosen: Chosen) -> array[int]:
+    """The numbers of what is chosen, which is the order they began in. Raises UnknownSession."""
+    if chosen.ids is None:
+        found = array("q", _found(Finding(database, chosen.filter, Order())))
+        found.reverse()
+    else:
+        found = array("q", sorted(_numbers_of(database, chosen.ids)))
+    left_out = set(_known(database, tuple(chosen.but)).values())
+    return array("q", (number for number in found if number not in left_out)) if left_out else found
 
 
-def _check_all_there(database: Connection, chosen: Chosen) -> None:
-    there = set(database.scalars(select(SessionRow.id).where(SessionRow.id.in_(chosen.ids))))
-    if lacking := [each for each in chosen.ids if each not in there]:
+def _found(finding: Finding) -> Iterator[int]:
+    """All that is found, newest first."""
+    last: int | None = None
+    while numbers := finding.numbers(FOUND, last):
+        yield from numbers
+        last = numbers[-1]
+
+
+def _numbers_of(database: Connection, ids: Sequence[str]) -> list[int]:
+    known = _known(database, ids)
+    if lacking := [each for each in ids if each not in known]:
         raise UnknownSession(lacking[0])
+    return list(known.values())
 
 
-def _paged(database: Connection, chosen: Chosen) -> Iterator[Any]:
-    """The rows, page by page, by the key they are sorted by."""
-    rows = _listed(chosen)
-    last: Any = None
-    while True:
-        after = rows if last is None else rows.where(_after(last))
-        page = database.execute(after.limit(PAGE)).all()
-        yield from page
-        if len(page) < PAGE:
-            return
-        last = page[-1]
+def _known(database: Connection, ids: Sequence[str]) -> dict[str, int]:
+    """The numbers of those of these sessions that there are."""
+    found: dict[str, int] = {}
+    for begin in range(0, len(ids), PAGE):
+        rows = select(FactsRow.session_id, FactsRow.number)
+        part = rows.where(FactsRow.session_id.in_(ids[begin : begin + PAGE]))
+        found |= {session_id: number for session_id, number in database.execute(part)}
+    return found
 
 
-def _after(row: Any) -> Any:
-    return tuple_(SessionRow.created_at, SessionRow.id) > tuple_(row.created_at, row.id)
+def _read_all(database: Connection, numbers: array[int]) -> Iterator[Kept]:
+    """The sessions of these numbers, in that order."""
+    rows = select(FactsRow.number, *_COLUMNS).join(FactsRow, FactsRow.session_id == SessionRow.id)
+    for begin in range(0, len(numbers), PAGE):
+        part = numbers[begin : begin + PAGE]
+        found = database.execute(rows.where(FactsRow.number.in_(part)).order_by(FactsRow.number)).all()
+        marks = marks_of(database, part)
+        for row in found:
+            yield replace(_kept(database, row), marks=marks[row.number])
 
 
-def _listed(chosen: Chosen) -> Any:
-    parent = aliased(SessionRow)
-    among = select(parent.id).where(parent.id == SessionRow.parent_id, _is_chosen(chosen, parent))
-    rows = select(*_COLUMNS, among.exists().label("parent_chosen")).where(_is_chosen(chosen, SessionRow))
-    return rows.order_by(SessionRow.created_at, SessionRow.id)
+def _parent_among(database: Connection, kept: Kept, numbers: array[int]) -> bool:
+    parent = kept.session.parent
+    number = _known(database, [parent[0]]).get(parent[0]) if parent else None
+    if number is None:
+        return False
+    place = bisect_left(numbers, number)
+    return place < len(numbers) and numbers[place] == number
 
 
 def _kept(database: Connection, row: Any) -> Kept:
@@ -169,6 +185,7 @@ class _Arrival:
     timeless: bool
     done: Received = field(default_factory=Received)
     links: list[tuple[str, str, int]] = field(default_factory=list)
+    moment: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     def take(self, place: str, kept: Kept) -> None:
         """One more session, unless it is here already."""
@@ -184,6 +201,9 @@ class _Arrival:
             )
         if kept.session.parent and (here is None or here[0].session.parent is None):
             self.links.append((kept.session.id, *kept.session.parent))
+        if kept.marks != Marks():
+            number = facts.number_of(self.database, kept.session.id)
+            add_marks(self.database, number, kept.marks, self.moment)
 
     def _here(self, session_id: str) -> tuple[Kept, bool] | None:
         query = select(*_COLUMNS, SessionRow.deleted_at).where(SessionRow.id == session_id)
@@ -200,14 +220,14 @@ class _Arrival:
             raise ImportProblem(place, why)
 
     def _core(self, kept: Kept, grown: bool) -> Kept:
-        """What must be equal: all but the links; of one that went on, all that going on does not change."""
+        """What must be equal: all but links and marks; of one that went on, what going on does not change."""
         session = replace(kept.session, parent=None)
         if grown:
             session = replace(session, recipe=_ANY_RECIPE, mode="ask", problem="")
             kept = replace(kept, ending="")
         if self.timeless:
             session, kept = replace(session, created_at=_ANY_TIME), replace(kept, times=())
-        return replace(kept, session=session)
+        return replace(kept, session=session, marks=Marks())
 
     def _insert(self, kept: Kept) -> None:
         session = kept.session

@@ -20,6 +20,7 @@ from core.interchange import (
     VERSION,
     ImportProblem,
     Kept,
+    Marks,
     Row,
     opened,
 )
@@ -29,7 +30,7 @@ from storage import codec
 
 _NOT_ASCII = re.compile("[^\x00-\x7f]")
 _NEEDED = ("format", "version", "session", "title", "created_at", "parent", "task", "recipe", "mode", "steps")
-_OTHERS = ("problem", "ending", *DERIVED)
+_OTHERS = ("problem", "ending", "tags", "starred", "stars", *DERIVED)
 
 
 def document(kept: Kept) -> str:
@@ -47,6 +48,9 @@ def document(kept: Kept) -> str:
         "mode": json.dumps(session.mode),
         "problem": json.dumps(session.problem),
         "ending": json.dumps(kept.ending),
+        "tags": json.dumps(kept.marks.tags),
+        "starred": json.dumps(kept.marks.starred),
+        "stars": json.dumps(kept.marks.stars),
         "steps": f"[{','.join(_step(*each) for each in zip(session.steps, kept.times, strict=True))}]",
     }
     return _NOT_ASCII.sub(_escaped, "{" + ",".join(f'"{name}":{part}' for name, part in parts.items()) + "}")
@@ -81,9 +85,17 @@ def read_document(row: Row) -> Kept:
         problem=_text(place, found, "problem"),
         parent=_value(place, found["parent"], tuple[str, int] | None, "parent"),
     )
-    kept = Kept(session, tuple(at for _, at in steps), _text(place, found, "ending"))
+    kept = Kept(session, tuple(at for _, at in steps), _text(place, found, "ending"), _marks(place, found))
     check_kept(place, kept)
     return kept
+
+
+def _marks(place: str, found: dict[str, Any]) -> Marks:
+    return Marks(
+        tags=_value(place, found.get("tags", []), tuple[str, ...], "tags"),
+        starred=_value(place, found.get("starred", False), bool, "starred"),
+        stars=_value(place, found.get("stars", []), tuple[int, ...], "stars"),
+    )
 
 
 def _read_step(place: str, number: int, found: object, made: datetime) -> tuple[Step, datetime]:

@@ -26,12 +26,15 @@ WHOLE = -1
 def begin(connection: Connection, session_id: str) -> None:
     """Let lists know of a session that was just put into the table of sessions, with all its steps."""
     session, ending = whole_session(connection, session_id)
-    number = _free_number(connection, session.created_at)
+    number, facts = _free_number(connection, session.created_at), facts_of(session, ending)
     own = select(func.max(StepRow.created_at)).where(StepRow.session_id == session_id)
     changed = max(session.created_at, connection.scalar(own) or session.created_at)
-    row = {"number": number, "session_id": session_id, "changed_at": changed}
-    connection.execute(insert(FactsRow), row)
-    _put(connection, number, session, ending)
+    listed = {"number": number, "session_id": session_id, "changed_at": changed, "steps": len(session.steps)}
+    # One statement a table and none that looks: an import is little else than this.
+    connection.execute(insert(FactsRow), {**facts_values(facts), **listed})
+    _insert_rounds(connection, number, facts)
+    _insert_facets(connection, number, facet_names(facts))
+    connection.execute(insert(SearchRow), {"number": number, "text": _searched(session)})
 
 
 def fold(connection: Connection, session_id: str) -> None:
@@ -94,11 +97,24 @@ def _put(connection: Connection, number: int, session: Session, ending: str) -> 
     own = update(FactsRow).where(FactsRow.number == number)
     connection.execute(own.values(**facts_values(facts), steps=len(session.steps), behind=0))
     connection.execute(delete(RoundFactsRow).where(RoundFactsRow.number == number))
-    rounds = [round_values(number, each) for each in facts.each_round]
-    if rounds:
-        connection.execute(insert(RoundFactsRow), rounds)
+    _insert_rounds(connection, number, facts)
     set_facets(connection, number, facet_names(facts), of_facts=True)
-    _set_text(connection, number, search_text(session.title, session.task, draft_texts(session)))
+    _set_text(connection, number, _searched(session))
+
+
+def _insert_rounds(connection: Connection, number: int, facts: Facts) -> None:
+    if facts.each_round:
+        connection.execute(insert(RoundFactsRow), [round_values(number, each) for each in facts.each_round])
+
+
+def _insert_facets(connection: Connection, number: int, facets: set[str]) -> None:
+    if facets:
+        rows = [{"facet": facet, "number": number} for facet in sorted(facets)]
+        connection.execute(insert(FacetRow), rows)
+
+
+def _searched(session: Session) -> str:
+    return search_text(session.title, session.task, draft_texts(session))
 
 
 def facts_values(facts: Facts) -> dict[str, Any]:
@@ -137,9 +153,7 @@ def set_facets(connection: Connection, number: int, wanted: set[str], *, of_fact
     own = delete(FacetRow).where(FacetRow.number == number)
     if there - wanted:
         connection.execute(own.where(FacetRow.facet.in_(sorted(there - wanted))))
-    if wanted - there:
-        new = [{"facet": facet, "number": number} for facet in sorted(wanted - there)]
-        connection.execute(insert(FacetRow), new)
+    _insert_facets(connection, number, wanted - there)
 
 
 def set_marks(connection: Connection, number: int) -> None:

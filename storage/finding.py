@@ -11,17 +11,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, select, text, tuple_
+from sqlalchemy import ColumnElement, Connection, Select, func, select, tuple_
 from sqlalchemy.orm import aliased
 
 from core.listing import Filter, Order
 from storage.facts import STARRED, milliseconds
-from storage.tables import FacetRow, FactsRow
-from storage.text_search import holding, holds, term_values, terms_of
+from storage.tables import FacetRow, FactsRow, SearchRow
+from storage.text_search import holding, holding_each, holds, terms_of
 
 FEW = 1000
 """So many sessions are looked at and sorted at once; more are walked through."""
-LARGEST_STRIDE = 4000
 
 _COLUMNS: dict[str, Any] = {
     "newest": FactsRow.number,
@@ -47,11 +46,8 @@ class Finding:
         few = None if self._one_walk else self._few()
         if few is not None:
             return self._among(few, limit, after)
-        if self.terms and self._newest_first:
-            streamed = self._by_words(limit, after)
-            if streamed is not None:
-                return streamed
-        return self._walk(limit, after)
+        words = holding(self.connection, self.terms) if self.terms and self._newest_first else None
+        return self._walk(limit, after) if words is None else self._by_words(words, limit, after)
 
     def among(self, numbers: Sequence[int]) -> list[int]:
         """Those of these few sessions that are wanted."""
@@ -95,39 +91,38 @@ class Finding:
         """The words, looked for in the text itself."""
         if not self.terms:
             return []
-        looked = holds(self.connection.dialect.name, self.terms, "s.text")
-        query = (
-            f"EXISTS (SELECT 1 FROM session_search AS s WHERE s.number = session_facts.number AND {looked})"
-        )
-        return [text(query).bindparams(**term_values(self.terms))]  # type: ignore[list-item]
+        looked = holds(self.connection, self.terms, SearchRow.text)
+        own = select(SearchRow.number).where(SearchRow.number == FactsRow.number, *looked)
+        return [own.correlate(FactsRow).exists()]
 
     # -- few -------------------------------------------------------------------------------------
 
-    def _few(self) -> list[int] | None:
+    def _few(self) -> Select[int] | None:
         """The sessions of the narrowest condition, if they are few."""
-        narrowest: list[int] | None = None
-        for found in self._single_conditions():
-            if len(found) <= FEW and (narrowest is None or len(found) < len(narrowest)):
-                narrowest = found
-        return narrowest
+        each = list(self._single_conditions())
+        if not each:
+            return None
+        # All counted in one statement: reading so many numbers takes longer than counting them.
+        counts = (select(func.count()).select_from(query.limit(FEW + 1).subquery()) for query in each)
+        found = self.connection.execute(select(*(count.scalar_subquery() for count in counts))).one()
+        narrowest = min(range(len(each)), key=lambda which: found[which])
+        return each[narrowest] if found[narrowest] <= FEW else None
 
-    def _single_conditions(self) -> Iterator[list[int]]:
-        """For each condition by itself the sessions that meet it, up to one more than few."""
+    def _single_conditions(self) -> Iterator[Select[int]]:
+        """For each condition by itself the sessions that meet it."""
         for facet in self.facets:
-            yield self._scalars(select(FacetRow.number).where(FacetRow.facet == facet))
+            yield select(FacetRow.number).where(FacetRow.facet == facet)
         listed = select(FactsRow.number).where(FactsRow.deleted == 0)
         for column, least, most in _ranges(self.wanted):
-            yield self._scalars(listed.where(*_within(column, least, most)))
+            yield listed.where(*_within(column, least, most))
         if self.order.sort != "newest" and (moments := _moments(self.wanted, FactsRow.number)):
-            yield self._scalars(listed.where(*moments))
+            yield listed.where(*moments)
+        yield from holding_each(self.connection, self.terms)
         if self.terms and not self._newest_first:
-            found = holding(self.connection, self.terms, FEW + 1, exactly=False)
+            found = holding(self.connection, self.terms, exactly=False)
             yield from [] if found is None else [found]
 
-    def _scalars(self, query: Select[int]) -> list[int]:
-        return list(self.connection.scalars(query.limit(FEW + 1)))
-
-    def _among(self, few: list[int], limit: int, after: int | None) -> list[int]:
+    def _among(self, few: list[int] | Select[int], limit: int, after: int | None) -> list[int]:
         """Those of these sessions that meet all conditions, in order."""
         column = _COLUMNS[self.order.sort]
         conditions = [*self._conditions(FactsRow.number, self.facets), *self._held()]
@@ -145,21 +140,14 @@ class Finding:
 
     # -- many ------------------------------------------------------------------------------------
 
-    def _by_words(self, limit: int, after: int | None) -> list[int] | None:
-        """Newest first out of the index of words, in growing strides; None where it knows no such words."""
-        found: list[int] = []
-        stride, below = (4 if self.facets or _ranges(self.wanted) else 2) * limit, after
-        while len(found) < limit:
-            numbers = holding(self.connection, self.terms, stride, below)
-            if numbers is None:
-                return None
-            query = select(FactsRow.number).where(FactsRow.number.in_(numbers))
-            kept = query.where(*self._conditions(FactsRow.number, self.facets))
-            found += self.connection.scalars(kept.order_by(FactsRow.number.desc()))
-            if len(numbers) < stride:
-                break
-            below, stride = numbers[-1], min(4 * stride, LARGEST_STRIDE)
-        return found[:limit]
+    def _by_words(self, words: Select[int], limit: int, after: int | None) -> list[int]:
+        """Newest first out of the index of words; a text is looked at after all other conditions."""
+        [key] = words.selected_columns
+        conditions = [FactsRow.number == key, *self._conditions(FactsRow.number, self.facets)]
+        query = words.where(select(FactsRow.number).where(*conditions).exists())
+        if after is not None:
+            query = query.where(key < after)
+        return list(self.connection.scalars(query.order_by(key.desc()).limit(limit)))
 
     def _walk(self, limit: int, after: int | None) -> list[int]:
         if self.order.sort == "newest":

@@ -14,17 +14,13 @@ from typing import Any, cast
 from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 from sqlalchemy.exc import OperationalError
 
-from core import interchange
-from core.interchange import head
 from core.listing import KINDS, MOST_COUNTED, Chosen, Done, Filter, Kind, NotAllowed, Order, name_of, tag_of
 from core.sessions import StoreBusy, Summary
-from storage.archive import SqlArchive
 from storage.database import for_writing
-from storage.documents import document
 from storage.facts import WHOLE, number_of, set_marks
 from storage.finding import Finding
-from storage.marking import AT_A_TIME, check_step, put_on, restore, take_off, undo_tags
-from storage.tables import FacetRow, FactsRow, SavedFilterRow, SessionRow, StarRow, TagRow
+from storage.marking import AT_A_TIME, check_step, put_on, restore, tags_of, take_off, undo_tags
+from storage.tables import FacetRow, FactsRow, SavedFilterRow, SessionRow, StarRow
 
 MOST_CHOICES = 500
 """Values of one kind that are offered to filter by."""
@@ -63,14 +59,6 @@ class SqlListing:
         """The values there are to filter by; one step from each to the next, however many have it."""
         with self._read.connect() as connection:
             return {kind: list(_values(connection, kind)) for kind in KINDS}
-
-    def documents(self, chosen: Chosen) -> Iterator[str]:
-        """What is chosen as the lines of a file that can be imported."""
-        archive = SqlArchive(self._read)
-        parts = list(self._in_parts(chosen))
-        yield head(sum(map(len, parts)))
-        for part in parts:
-            yield from map(document, archive.kept(interchange.Chosen(tuple(part))))
 
     # -- bulk actions ---------------------------------------------------------------------------
 
@@ -197,16 +185,8 @@ def _summaries(connection: Connection, numbers: list[int]) -> list[Summary]:
     )
     rows = select(FactsRow.__table__, *columns).join(SessionRow, SessionRow.id == FactsRow.session_id)
     found = {row.number: row for row in connection.execute(rows.where(FactsRow.number.in_(numbers)))}
-    tags, stars = _tags(connection, numbers), _starred(connection, numbers)
+    tags, stars = tags_of(connection, numbers), _starred(connection, numbers)
     return [_summary(found[n], tags.get(n, ()), n in stars) for n in numbers]
-
-
-def _tags(connection: Connection, numbers: list[int]) -> dict[int, tuple[str, ...]]:
-    rows = select(TagRow.number, TagRow.tag).where(TagRow.number.in_(numbers), TagRow.removed_at.is_(None))
-    found: dict[int, tuple[str, ...]] = {}
-    for number, tag in connection.execute(rows.order_by(TagRow.tag)):
-        found[number] = (*found.get(number, ()), tag)
-    return found
 
 
 def _starred(connection: Connection, numbers: list[int]) -> set[int]:

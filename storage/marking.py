@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection, insert, select, update
 
+from core.interchange import Marks
 from core.listing import NotAllowed
-from storage.facts import set_marks
-from storage.tables import FactsRow, SessionRow, StepRow, TagRow
+from storage.facts import WHOLE, set_marks
+from storage.tables import FactsRow, SessionRow, StarRow, StepRow, TagRow
 
 AT_A_TIME = 500
 """Sessions that one transaction changes at most, so that others can write meanwhile."""
@@ -34,6 +36,43 @@ def take_off(connection: Connection, numbers: list[int], tag: str, moment: datet
     having = list(connection.scalars(select(TagRow.number).where(*own)))
     connection.execute(update(TagRow).where(*own).values(removed_at=moment))
     return having
+
+
+def tags_of(connection: Connection, numbers: Sequence[int]) -> dict[int, tuple[str, ...]]:
+    """The tags of each of these sessions that has any, in the order of the alphabet."""
+    rows = select(TagRow.number, TagRow.tag).where(TagRow.number.in_(numbers), TagRow.removed_at.is_(None))
+    found: dict[int, tuple[str, ...]] = {}
+    for number, tag in connection.execute(rows.order_by(TagRow.tag)):
+        found[number] = (*found.get(number, ()), tag)
+    return found
+
+
+def marks_of(connection: Connection, numbers: Sequence[int]) -> dict[int, Marks]:
+    """What people put on each of these sessions."""
+    rows = select(StarRow.number, StarRow.step).where(StarRow.number.in_(numbers)).order_by(StarRow.step)
+    stars: dict[int, tuple[int, ...]] = {}
+    for number, step in connection.execute(rows):
+        stars[number] = (*stars.get(number, ()), step)
+    tags = tags_of(connection, numbers)
+    return {number: _marks(tags.get(number, ()), stars.get(number, ())) for number in numbers}
+
+
+def _marks(tags: tuple[str, ...], stars: tuple[int, ...]) -> Marks:
+    return Marks(tags, WHOLE in stars, tuple(step for step in stars if step != WHOLE))
+
+
+def add_marks(connection: Connection, number: int, marks: Marks, moment: datetime) -> None:
+    """Put on the session what it does not have of these marks."""
+    if marks == Marks():
+        return
+    for tag in marks.tags:
+        put_on(connection, [number], tag, moment)
+    wanted = [*marks.stars, *([WHOLE] if marks.starred else [])]
+    there = set(connection.scalars(select(StarRow.step).where(StarRow.number == number)))
+    new = [{"number": number, "step": step} for step in dict.fromkeys(wanted) if step not in there]
+    if new:
+        connection.execute(insert(StarRow), new)
+    set_marks(connection, number)
 
 
 def restore(connection: Connection, moment: datetime) -> int:

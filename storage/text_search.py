@@ -12,11 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import ColumnElement, Connection, Select, func, literal_column, select, text
 
 from core.words import plain
 
+_Source = tuple[ColumnElement[int], str, ColumnElement[bool]]
+"""The column of numbers, the tables, and what the index finds."""
 MOST_TERMS = 20
 _TERM = re.compile(r'"([^"]+)"(?= |$)|(\S+)')
 _WORD = re.compile(r"[a-z0-9]+")
@@ -45,49 +48,42 @@ def create_index(connection: Connection) -> None:
         connection.exec_driver_sql(_POSTGRESQL_INDEX)
 
 
-def holding(
-    connection: Connection,
-    terms: Sequence[str],
-    limit: int,
-    below: int | None = None,
-    *,
-    exactly: bool = True,
-) -> list[int] | None:
-    """Numbers of sessions whose text holds every term, highest first, those under `below`.
+def holding(connection: Connection, terms: Sequence[str], *, exactly: bool = True) -> Select[int] | None:
+    """The numbers of sessions whose text holds every term.
 
     Where it need not be `exactly` these, others may be among them. None where no index knows any of the
     terms: the texts themselves must be looked through (`holds`).
     """
     postgresql = connection.dialect.name == "postgresql"
-    found = _in_postgresql(terms) if postgresql else _in_sqlite(connection, terms)
-    if found is None:
+    sought = _in_postgresql(terms) if postgresql else _in_sqlite(connection, terms)
+    if sought is None:
         return None
-    (source, key), sought = (_POSTGRESQL if postgresql else _SQLITE), found
-    under = "" if below is None else f"AND {key} < :below"
-    looked_at = f"AND {holds(connection.dialect.name, terms, 's.text')}" if exactly else ""
-    query = f"SELECT {key} {source} {under} {looked_at} ORDER BY {key} DESC LIMIT :limit"
-    values = {**term_values(terms), "sought": sought, "limit": limit, "below": below}
-    return list(connection.scalars(text(query), values))
+    key, texts, found = _from_postgresql(sought) if postgresql else _from_sqlite(sought)
+    looked_at = holds(connection, terms, literal_column("s.text")) if exactly else []
+    return select(key).select_from(text(texts)).where(found, *looked_at)
 
 
-def holds(dialect: str, terms: Sequence[str], column: str) -> str:
-    """SQL: the text in the column holds every term; its parameters are `term_values`."""
-    place = "strpos" if dialect == "postgresql" else "instr"
-    return " AND ".join(f"{place}({column}, :term_{i}) > 0" for i, _ in enumerate(terms))
+def holding_each(connection: Connection, terms: Sequence[str]) -> list[Select[int]]:
+    """For each of several terms the sessions whose text may hold it, where the database needs to be told.
+
+    SQLite goes through the lists of all terms side by side, however short one of them is; PostgreSQL does not.
+    """
+    if len(terms) < 2 or connection.dialect.name == "postgresql":
+        return []
+    found = (holding(connection, (term,), exactly=False) for term in terms)
+    return [each for each in found if each is not None]
 
 
-def term_values(terms: Sequence[str]) -> dict[str, str]:
-    """The parameters of `holds`."""
-    return {f"term_{i}": term for i, term in enumerate(terms)}
+def holds(connection: Connection, terms: Sequence[str], column: Any) -> list[ColumnElement[bool]]:
+    """That the text in the column holds every term."""
+    place = func.strpos if connection.dialect.name == "postgresql" else func.instr
+    return [place(column, term) > 0 for term in terms]
 
 
 # -- SQLite -------------------------------------------------------------------------------------
 
-_SQLITE = (
-    "FROM session_fts CROSS JOIN session_search AS s ON s.number = session_fts.rowid "
-    "WHERE session_fts MATCH :sought",
-    "session_fts.rowid",
-)
+# In this order: a planner that knows no numbers might look up every session's text in the index.
+_SQLITE_FROM = "session_fts CROSS JOIN session_search AS s ON s.number = session_fts.rowid"
 _SQLITE_INDEX = """
     CREATE VIRTUAL TABLE session_fts USING fts5(
         text, content='session_search', content_rowid='number', detail=none,
@@ -109,6 +105,11 @@ _SQLITE_TRIGGERS = (
 )
 FILL = "INSERT INTO session_fts (session_fts) VALUES ('rebuild')"
 _CONTINUED = "SELECT term FROM session_terms WHERE term >= :least AND term < :most LIMIT 500"
+
+
+def _from_sqlite(sought: str) -> _Source:
+    table: ColumnElement[str] = literal_column("session_fts")
+    return literal_column("session_fts.rowid"), _SQLITE_FROM, table.op("MATCH", is_comparison=True)(sought)
 
 
 def _in_sqlite(connection: Connection, terms: Sequence[str]) -> str | None:
@@ -138,14 +139,16 @@ def _continuations(connection: Connection, pair: str) -> str:
 
 # -- PostgreSQL ---------------------------------------------------------------------------------
 
-_POSTGRESQL = (
-    "FROM session_search AS s "
-    "WHERE to_tsvector('simple', left(s.text, 250000)) @@ to_tsquery('simple', :sought)",
-    "s.number",
-)
 _POSTGRESQL_INDEX = (
     "CREATE INDEX session_words ON session_search USING gin (to_tsvector('simple', left(text, 250000)))"
 )
+
+
+def _from_postgresql(sought: str) -> _Source:
+    # The same words as in the index, which is not used otherwise.
+    words: ColumnElement[str] = literal_column("to_tsvector('simple', left(s.text, 250000))")
+    query = func.to_tsquery(literal_column("'simple'"), sought)
+    return literal_column("s.number"), "session_search AS s", words.op("@@", is_comparison=True)(query)
 
 
 def _in_postgresql(terms: Sequence[str]) -> str | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from core.interchange import Chosen
+from core.listing import Chosen, Filter
 from storage.archive import SqlArchive
 from storage.database import open_database
 from tests.fault_server import FaultServer
@@ -222,4 +222,4 @@ def test_nothing_is_drawn_where_no_one_watches(capsys: pytest.CaptureFixture[str
 def test_what_is_imported_is_in_the_database_of_the_data_folder(cli: Cli, runs: Path) -> None:
     assert cli("history", "import", str(runs)).code == 0
     archive = SqlArchive(open_database(f"sqlite:///{next(cli.home.glob('*.db'))}"))
-    assert archive.count(Chosen(query="soup")) == 1
+    assert archive.count(Chosen(filter=Filter(query="soup"))) == 1

@@ -19,7 +19,8 @@ from core.importing.files import kind_of
 from core.importing.making import NO_CRITIQUE, THE_RUN, Trajectory, session_of, sessions_of
 from core.importing.tables import read_drafts
 from core.importing.trajectories import label_score, read_trajectories
-from core.interchange import Chosen, ImportProblem, Kept, Received
+from core.interchange import ImportProblem, Kept, Received
+from core.listing import Chosen
 from core.presets import Prompts, load_preset
 from core.steps import Ask, Measured, Replied, RevisionGate, Ruled
 from core.strategies import STRATEGIES

@@ -44,9 +44,8 @@ def everything(filled: SqlStore) -> list[tuple[Summary, Facts, str]]:
 
 @pytest.fixture(params=[1000, 5], ids=["few", "many"])
 def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Both ways of looking: all candidates at once, and walks through indexes in small strides."""
+    """Both ways of looking: all candidates at once, and walks through indexes."""
     monkeypatch.setattr(finding, "FEW", request.param)
-    monkeypatch.setattr(finding, "LARGEST_STRIDE", 7)
     yield
 
 

@@ -6,8 +6,6 @@ length, its hash) stays away; preference rows hold the texts themselves, so they
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections import Counter, defaultdict
@@ -16,6 +14,7 @@ from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import Any, Literal, get_args
 
+from core.spreadsheet import csv_lines
 from core.studies.desks import StudyStore
 from core.studies.figures import Undefined
 from core.studies.material import same
@@ -149,22 +148,17 @@ def _lines(rows: Iterable[Mapping[str, Any]]) -> str:
 def long_csv(found: Results) -> str:
     """The votes as CSV; lists joined by spaces, criteria as JSON.
 
-    What raters wrote gets an apostrophe before it where a spreadsheet would take it for a formula.
+    What a spreadsheet would take for a formula is written so that it does not (core.spreadsheet).
     """
-    rows = [{name: _cell(value) for name, value in row.items()} for row in long_rows(found)]
-    out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, list(rows[0]) if rows else ["study"], lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
+    rows = list(long_rows(found))
+    columns = list(rows[0]) if rows else ["study"]
+    return "".join(csv_lines(columns, ([_cell(value) for value in row.values()] for row in rows)))
 
 
 def _cell(value: Any) -> Any:
     if isinstance(value, list):
         return " ".join(value)
-    if isinstance(value, dict):
-        return json.dumps(value) if value else ""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
+    return value if not isinstance(value, dict) else json.dumps(value) if value else ""
 
 
 def counted(found: Results) -> list[Row]:
