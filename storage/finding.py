@@ -119,7 +119,7 @@ class Finding:
             yield listed.where(*moments)
         yield from holding_each(self.connection, self.terms)
         if self.terms and not self._newest_first:
-            found = holding(self.connection, self.terms, exactly=False)
+            found = holding(self.connection, self.terms)
             yield from [] if found is None else [found]
 
     def _among(self, few: list[int] | Select[int], limit: int, after: int | None) -> list[int]:
@@ -144,7 +144,7 @@ class Finding:
         """Newest first out of the index of words; a text is looked at after all other conditions."""
         [key] = words.selected_columns
         conditions = [FactsRow.number == key, *self._conditions(FactsRow.number, self.facets)]
-        query = words.where(select(FactsRow.number).where(*conditions).exists())
+        query = words.where(select(FactsRow.number).where(*conditions, *self._held()).exists())
         if after is not None:
             query = query.where(key < after)
         return list(self.connection.scalars(query.order_by(key.desc()).limit(limit)))

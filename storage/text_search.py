@@ -14,12 +14,22 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, func, literal_column, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Select,
+    column,
+    func,
+    literal_column,
+    select,
+    table,
+    text,
+)
 
 from core.words import plain
+from storage.tables import SearchRow
 
-_Source = tuple[ColumnElement[int], str, ColumnElement[bool]]
-"""The column of numbers, the tables, and what the index finds."""
 MOST_TERMS = 20
 _TERM = re.compile(r'"([^"]+)"(?= |$)|(\S+)')
 _WORD = re.compile(r"[a-z0-9]+")
@@ -48,42 +58,36 @@ def create_index(connection: Connection) -> None:
         connection.exec_driver_sql(_POSTGRESQL_INDEX)
 
 
-def holding(connection: Connection, terms: Sequence[str], *, exactly: bool = True) -> Select[int] | None:
-    """The numbers of sessions whose text holds every term.
+def holding(connection: Connection, terms: Sequence[str]) -> Select[int] | None:
+    """The numbers of sessions whose text may hold every term: others may be among them (`holds`).
 
-    Where it need not be `exactly` these, others may be among them. None where no index knows any of the
-    terms: the texts themselves must be looked through (`holds`).
+    None where no index knows any of the terms: the texts themselves must be looked through.
     """
-    postgresql = connection.dialect.name == "postgresql"
-    sought = _in_postgresql(terms) if postgresql else _in_sqlite(connection, terms)
-    if sought is None:
-        return None
-    key, texts, found = _from_postgresql(sought) if postgresql else _from_sqlite(sought)
-    looked_at = holds(connection, terms, literal_column("s.text")) if exactly else []
-    return select(key).select_from(text(texts)).where(found, *looked_at)
+    if connection.dialect.name == "postgresql":
+        return _from_postgresql(found) if (found := _in_postgresql(terms)) else None
+    return _from_sqlite(found) if (found := _in_sqlite(connection, terms)) else None
 
 
 def holding_each(connection: Connection, terms: Sequence[str]) -> list[Select[int]]:
-    """For each of several terms the sessions whose text may hold it, where the database needs to be told.
+    """For each of several terms the sessions whose text may hold it, where the database must be told.
 
-    SQLite goes through the lists of all terms side by side, however short one of them is; PostgreSQL does not.
+    SQLite goes through the lists of all terms side by side, however short one of them is; PostgreSQL
+    begins with the shortest.
     """
     if len(terms) < 2 or connection.dialect.name == "postgresql":
         return []
-    found = (holding(connection, (term,), exactly=False) for term in terms)
+    found = (holding(connection, (term,)) for term in terms)
     return [each for each in found if each is not None]
 
 
-def holds(connection: Connection, terms: Sequence[str], column: Any) -> list[ColumnElement[bool]]:
+def holds(connection: Connection, terms: Sequence[str], text_column: Any) -> list[ColumnElement[bool]]:
     """That the text in the column holds every term."""
     place = func.strpos if connection.dialect.name == "postgresql" else func.instr
-    return [place(column, term) > 0 for term in terms]
+    return [place(text_column, term) > 0 for term in terms]
 
 
 # -- SQLite -------------------------------------------------------------------------------------
 
-# In this order: a planner that knows no numbers might look up every session's text in the index.
-_SQLITE_FROM = "session_fts CROSS JOIN session_search AS s ON s.number = session_fts.rowid"
 _SQLITE_INDEX = """
     CREATE VIRTUAL TABLE session_fts USING fts5(
         text, content='session_search', content_rowid='number', detail=none,
@@ -107,9 +111,10 @@ FILL = "INSERT INTO session_fts (session_fts) VALUES ('rebuild')"
 _CONTINUED = "SELECT term FROM session_terms WHERE term >= :least AND term < :most LIMIT 500"
 
 
-def _from_sqlite(sought: str) -> _Source:
-    table: ColumnElement[str] = literal_column("session_fts")
-    return literal_column("session_fts.rowid"), _SQLITE_FROM, table.op("MATCH", is_comparison=True)(sought)
+def _from_sqlite(sought: str) -> Select[int]:
+    index = table("session_fts", column("rowid", Integer))
+    whole: ColumnElement[str] = literal_column("session_fts")
+    return select(index.c.rowid).where(whole.op("MATCH", is_comparison=True)(sought))
 
 
 def _in_sqlite(connection: Connection, terms: Sequence[str]) -> str | None:
@@ -144,11 +149,12 @@ _POSTGRESQL_INDEX = (
 )
 
 
-def _from_postgresql(sought: str) -> _Source:
-    # The same words as in the index, which is not used otherwise.
-    words: ColumnElement[str] = literal_column("to_tsvector('simple', left(s.text, 250000))")
-    query = func.to_tsquery(literal_column("'simple'"), sought)
-    return literal_column("s.number"), "session_search AS s", words.op("@@", is_comparison=True)(query)
+def _from_postgresql(sought: str) -> Select[int]:
+    # Written as the index was made, which is not used otherwise.
+    simple: ColumnElement[str] = literal_column("'simple'")
+    words = func.to_tsvector(simple, func.left(SearchRow.text, literal_column("250000")))
+    found = words.op("@@", is_comparison=True)(func.to_tsquery(simple, sought))
+    return select(SearchRow.number).where(found)
 
 
 def _in_postgresql(terms: Sequence[str]) -> str | None:
