@@ -19,14 +19,20 @@ start();
 """
 
 
-def framed(title: str, here: str, template: str, function: str) -> gr.Blocks:
-    """The page called `title`; `here` is its name in the bar, "" where it has none."""
+def framed(title: str, here: str, template: str, function: str, **numbers: int) -> gr.Blocks:
+    """The page called `title`; `here` is its name in the bar, "" where it has none.
+
+    Each of the `numbers` stands in the template by its name between two @.
+    """
     page: gr.Blocks
+    html = (WEB / template).read_text(encoding="utf-8")
+    for name, number in numbers.items():
+        html = html.replace(f"@{name}@", str(number))
     with gr.Blocks(title=f"Redraft: {title}", analytics_enabled=False, fill_width=True) as page:
         navigation.bar(here)
         gr.HTML(
             None,
-            html_template=(WEB / template).read_text(encoding="utf-8"),
+            html_template=html,
             js_on_load=_START.replace("@function@", function),
             apply_default_css=False,
             elem_id=Path(template).stem,

@@ -5,31 +5,15 @@ A frame only: assets/web/history.js fills it from ui/history_routes.py. Knows no
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import gradio as gr
-
-from ui import navigation
+from ui.frames import framed
 from ui.history_filter import LONGEST_QUERY
 
-LIST = Path(__file__).parent.parent / "assets" / "web" / "history.html"
+if TYPE_CHECKING:
+    import gradio as gr
 
 
 def build() -> gr.Blocks:
     """The page."""
-    page: gr.Blocks
-    frame = LIST.read_text(encoding="utf-8").replace("@longest@", str(LONGEST_QUERY))
-    with gr.Blocks(title="Redraft: history", analytics_enabled=False, fill_width=True) as page:
-        navigation.bar("History")
-        gr.HTML(
-            None,
-            html_template=frame,
-            js_on_load="""
-                const start = () => window.redraftHistory ? window.redraftHistory(element)
-                                                          : setTimeout(start, 20);
-                start();
-            """,
-            apply_default_css=False,
-            elem_id="history",
-        )
-    return page
+    return framed("history", "History", "history.html", "redraftHistory", longest=LONGEST_QUERY)

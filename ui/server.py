@@ -1,4 +1,4 @@
-"""The web server: one FastAPI app, the session routes, and a Gradio mount for each audience.
+"""The web server: one FastAPI app, the session routes, and the pages, each a Gradio mount of its own.
 
 What every answer carries, and what is refused, is in ui/guard.py.
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 # Before gradio is imported: no telemetry, no statistics of events that nobody reads.
@@ -40,6 +42,7 @@ from ui.compare_routes import compare_routes
 from ui.guard import Guard, refuse_plainly
 from ui.history_routes import history_routes
 from ui.insight_routes import insight_routes
+from ui.late import LatePages
 from ui.model_routes import model_routes
 from ui.preset_routes import preset_routes
 from ui.rate_routes import rate_routes
@@ -48,33 +51,27 @@ from ui.session_view_routes import session_view_routes
 from ui.study_routes import study_routes
 
 WEB = Path(__file__).parent.parent / "assets" / "web"
-STYLES = "".join(
-    f'<link rel="stylesheet" href="/web/{name}.css">' for name in ("style", "history", "difference")
-)
-THEME = '<script type="module" src="/web/theme.js"></script>'
-MODELS = '<link rel="stylesheet" href="/web/models.css"><script type="module" src="/web/models.js"></script>'
-POOLS = '<link rel="stylesheet" href="/web/pools.css">'
-REFINE = STYLES + THEME + POOLS + MODELS + '<script type="module" src="/web/board.js"></script>'
-HISTORY = STYLES + THEME + '<script type="module" src="/web/history.js"></script>'
-PRESETS = (
-    STYLES
-    + '<link rel="stylesheet" href="/web/presets.css">'
-    + THEME
-    + '<script type="module" src="/web/presets.js"></script>'
-)
-SESSION, COMPARE, INSIGHT = (
-    f'{STYLES}<link rel="stylesheet" href="/web/{name}.css">{THEME}'
-    f'<script type="module" src="/web/{name}.js"></script>'
-    for name in ("session_view", "compare", "insight")
-)
+EVERYWHERE = ("style.css", "history.css", "difference.css", "theme.js")
+BOARD = ("pools.css", "models.css", "models.js", "board.js")
 
 
-STUDIES = (
-    STYLES
-    + '<link rel="stylesheet" href="/web/studies.css">'
-    + THEME
-    + '<script type="module" src="/web/studies.js"></script>'
-)
+@dataclass(frozen=True)
+class Page:
+    """Where a page is, what makes it, and which files of assets/web its head names besides EVERYWHERE."""
+
+    path: str
+    build: Callable[[], gr.Blocks]
+    files: tuple[str, ...]
+
+    @property
+    def head(self) -> str:
+        """What loads its styles and scripts: files, as inline ones are not let run (ui/guard.py)."""
+        return "".join(
+            f'<link rel="stylesheet" href="/web/{name}">'
+            if name.endswith(".css")
+            else f'<script type="module" src="/web/{name}"></script>'
+            for name in (*EVERYWHERE, *self.files)
+        )
 
 
 def theme() -> gr.themes.Base:
@@ -106,7 +103,7 @@ def make_app(
 ) -> fastapi.FastAPI:
     """The whole web app; `hosts` are the names it goes by (ui.guard.Guard), `rate_address` where raters have
     an address of their own."""
-    runs = Runs(bench)
+    runs, late = Runs(bench), LatePages()
 
     @asynccontextmanager
     async def lifespan(_: fastapi.FastAPI) -> AsyncIterator[None]:
@@ -115,6 +112,7 @@ def make_app(
         yield
         catching_up.cancel()
         await runs.close()
+        await late.close()
 
     app = fastapi.FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     app.add_middleware(Guard, hosts=hosts)
@@ -130,23 +128,27 @@ def make_app(
     app.include_router(rate_routes(studies))
     app.include_router(study_routes(bench, studies, person, rate_address))
     app.mount("/web", StaticFiles(directory=WEB))
-    app.add_api_route("/history", _with_slash)
-    _mount(app, history.build(), "/history", HISTORY)
-    app.add_api_route("/session", _with_slash)
-    _mount(app, session_view.build(), "/session", SESSION)
-    app.add_api_route("/compare", _with_slash)
-    _mount(app, compare.build(), "/compare", COMPARE)
-    app.add_api_route("/insight", _with_slash)
-    _mount(app, insight.build(), "/insight", INSIGHT)
-    app.add_api_route("/presets", _with_slash)
-    _mount(app, preset_page.build(), "/presets", PRESETS)
-    app.add_api_route("/studies", _with_slash)
-    _mount(app, study_page.build(), "/studies", STUDIES)
-    app.add_api_route("/candidates", _with_slash)
-    many = refine.build(bench, runs, models, presets, name="Candidates", strategy="best_of_n")
-    _mount(app, many, "/candidates", REFINE)
-    _mount(app, refine.build(bench, runs, models, presets), "/", REFINE)
+    for page in _pages(bench, runs, models, presets):
+        if page.path != "/":
+            app.add_api_route(page.path, _with_slash)
+        app.mount(page.path, late.page(partial(_made, page)))
     return app
+
+
+def _pages(bench: Workbench, runs: Runs, models: Models, presets: PresetLibrary) -> tuple[Page, ...]:
+    """All pages; the one at / comes last, as every address is below it."""
+    board = partial(refine.build, bench, runs, models, presets)
+    many = partial(board, name="Candidates", strategy="best_of_n")
+    return (
+        Page("/history", history.build, ("history.js",)),
+        Page("/session", session_view.build, ("session_view.css", "session_view.js")),
+        Page("/compare", compare.build, ("compare.css", "compare.js")),
+        Page("/insight", insight.build, ("insight.css", "insight.js")),
+        Page("/presets", preset_page.build, ("presets.css", "presets.js")),
+        Page("/studies", study_page.build, ("studies.css", "studies.js")),
+        Page("/candidates", many, BOARD),
+        Page("/", board, BOARD),
+    )
 
 
 def _with_slash(request: fastapi.Request) -> RedirectResponse:
@@ -155,12 +157,15 @@ def _with_slash(request: fastapi.Request) -> RedirectResponse:
     return RedirectResponse(f"{name}/?{request.url.query}" if request.url.query else f"{name}/")
 
 
-def _mount(app: fastapi.FastAPI, page: gr.Blocks, path: str, head: str) -> None:
-    page.state_session_capacity = 500  # mounting has no parameter for it
+def _made(page: Page) -> fastapi.FastAPI:
+    """The page as an app of its own, which is told of its address by whoever mounts it."""
+    blocks = page.build()
+    blocks.state_session_capacity = 500  # mounting has no parameter for it
+    app = fastapi.FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     gr.mount_gradio_app(
         app,
-        page,
-        path,
+        blocks,
+        "/",
         run_history=False,
         enable_monitoring=False,
         show_error=False,
@@ -170,5 +175,6 @@ def _mount(app: fastapi.FastAPI, page: gr.Blocks, path: str, head: str) -> None:
         pwa=False,
         mcp_server=False,
         theme=theme(),
-        head=head,
+        head=page.head,
     )
+    return app
