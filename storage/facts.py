@@ -21,20 +21,28 @@ from storage.text_search import END
 STARRED = "starred"
 WHOLE = -1
 """The step of a star that a session has itself."""
+# Made once: a statement that is made anew is looked up anew, which takes as long as the database with it.
+_NEW_FACTS, _NEW_ROUNDS = insert(FactsRow), insert(RoundFactsRow)
+_NEW_FACETS, _NEW_TEXT = insert(FacetRow), insert(SearchRow)
 
 
 def begin(connection: Connection, session_id: str) -> None:
     """Let lists know of a session that was just put into the table of sessions, with all its steps."""
     session, ending = whole_session(connection, session_id)
-    number, facts = _free_number(connection, session.created_at), facts_of(session, ending)
     own = select(func.max(StepRow.created_at)).where(StepRow.session_id == session_id)
-    changed = max(session.created_at, connection.scalar(own) or session.created_at)
-    listed = {"number": number, "session_id": session_id, "changed_at": changed, "steps": len(session.steps)}
+    begin_as(connection, session, ending, connection.scalar(own) or session.created_at)
+
+
+def begin_as(connection: Connection, session: Session, ending: str, last: datetime) -> None:
+    """The same where the session is at hand, with its ending and the moment of its last step."""
+    number, facts = _free_number(connection, session.created_at), facts_of(session, ending)
+    listed = {"number": number, "session_id": session.id, "steps": len(session.steps)}
+    row = {**facts_values(facts), **listed, "changed_at": max(session.created_at, last)}
     # One statement a table and none that looks: an import is little else than this.
-    connection.execute(insert(FactsRow), {**facts_values(facts), **listed})
+    connection.execute(_NEW_FACTS, row)
     _insert_rounds(connection, number, facts)
     _insert_facets(connection, number, facet_names(facts))
-    connection.execute(insert(SearchRow), {"number": number, "text": _searched(session)})
+    connection.execute(_NEW_TEXT, {"number": number, "text": _searched(session)})
 
 
 def fold(connection: Connection, session_id: str) -> None:
@@ -80,10 +88,11 @@ def milliseconds(moment: datetime) -> int:
 
 def _free_number(connection: Connection, moment: datetime) -> int:
     """The first number from that moment on that no session has."""
-    wanted, after = milliseconds(moment), aliased(FactsRow)
+    wanted = milliseconds(moment)
     taken = select(FactsRow.number).where(FactsRow.number == wanted)
     if connection.scalar(taken) is None:
         return wanted
+    after = aliased(FactsRow)
     gap = select(FactsRow.number).outerjoin(after, after.number == FactsRow.number + 1)
     gap = gap.where(FactsRow.number >= wanted, after.number.is_(None)).order_by(FactsRow.number).limit(1)
     return connection.scalars(gap).one() + 1
@@ -104,13 +113,13 @@ def _put(connection: Connection, number: int, session: Session, ending: str) -> 
 
 def _insert_rounds(connection: Connection, number: int, facts: Facts) -> None:
     if facts.each_round:
-        connection.execute(insert(RoundFactsRow), [round_values(number, each) for each in facts.each_round])
+        connection.execute(_NEW_ROUNDS, [round_values(number, each) for each in facts.each_round])
 
 
 def _insert_facets(connection: Connection, number: int, facets: set[str]) -> None:
     if facets:
         rows = [{"facet": facet, "number": number} for facet in sorted(facets)]
-        connection.execute(insert(FacetRow), rows)
+        connection.execute(_NEW_FACETS, rows)
 
 
 def _searched(session: Session) -> str:
@@ -168,6 +177,6 @@ def set_marks(connection: Connection, number: int) -> None:
 def _set_text(connection: Connection, number: int, text: str) -> None:
     there = connection.scalar(select(SearchRow.text).where(SearchRow.number == number))
     if there is None:
-        connection.execute(insert(SearchRow), {"number": number, "text": text})
+        connection.execute(_NEW_TEXT, {"number": number, "text": text})
     elif there != text:
         connection.execute(update(SearchRow).where(SearchRow.number == number).values(text=text))

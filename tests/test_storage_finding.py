@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from benchmarks.synthetic_sessions import COMMON, LAST, PAIR, RARE, fill
 from core.facts import Facts, facts_of
@@ -17,8 +18,10 @@ from core.sessions import Summary
 from storage import finding
 from storage.database import open_database
 from storage.store import SqlStore
+from storage.tables import RoundFactsRow
 
 COUNT = 150
+KEY = RoundFactsRow.number, RoundFactsRow.round
 WHOLE = Filter()
 
 
@@ -84,6 +87,7 @@ CASES: dict[str, tuple[Filter, Check]] = {
     "part of a word": (Filter(COMMON[2:6]), lambda s, f, t: COMMON[2:6] in t),
     "two letters": (Filter("zz"), lambda s, f, t: "zz" in t),
     "two words": (Filter(f"{PAIR} {COMMON}"), lambda s, f, t: PAIR in t and COMMON in t),
+    "rare and common": (Filter(f"{COMMON} {RARE}"), lambda s, f, t: COMMON in t and RARE in t),
     "nowhere": (Filter("qqqq"), lambda s, f, t: False),
     "word and facet": (
         Filter(COMMON, strategy="self_refine"),
@@ -151,12 +155,21 @@ def test_pages_of_every_order_join_to_the_whole_in_that_order(
     filled: SqlStore, sort: Sort, ascending: bool
 ) -> None:
     order = Order(sort, ascending)
-    for wanted in (WHOLE, Filter(strategy="self_refine"), Filter(COMMON), Filter(change_least=0.0)):
+    words = Filter(COMMON), Filter(f"{COMMON} {RARE}")
+    for wanted in (WHOLE, *words, Filter(strategy="self_refine"), Filter(change_least=0.0)):
         whole = filled.listing.find(wanted, Order(), COUNT)
         paged: list[str] = []
         while page := filled.listing.find(wanted, order, 17, paged[-1] if paged else None):
             paged += [summary.id for summary in page]
         assert paged == ordered(whole, order)
+
+
+def test_a_word_of_few_leads_to_them_however_common_another_is(filled: SqlStore) -> None:
+    both = Filter(f"{COMMON} {RARE}")
+    with filled._read.connect() as connection:  # how it is looked for is not to be seen from outside
+        few = finding.Finding(connection, both, Order())._few()
+        assert few is not None
+        assert len(connection.scalars(few).all()) == filled.listing.count(both) < COUNT / 2
 
 
 # -- what changes lists -----------------------------------------------------------------------------
@@ -205,6 +218,21 @@ def test_marks_survive_a_fold(store: SqlStore) -> None:
     store.fold(session_id)
     [found] = store.listing.find(Filter(tag="kept", starred=True), Order(), 9)
     assert (found.id, found.starred, "kept" in found.tags) == (session_id, True, True)
+
+
+def test_a_new_session_with_steps_is_listed_as_a_fold_would_list_it(store: SqlStore) -> None:
+    def listed() -> list[object]:
+        with store._read.connect() as connection:  # figures read these rows
+            rounds = connection.execute(select(RoundFactsRow.__table__).order_by(*KEY)).all()
+        refined = Filter(strategy="self_refine", decision="accepted by policy")
+        found = [store.listing.find(wanted, Order(), 99) for wanted in (WHOLE, Filter(COMMON), refined)]
+        return [len(rounds) > 30, rounds, *map(len, found), *found]
+
+    forks = [store.fork(summary.id, summary.steps) for summary in store.recent(30)]
+    before = listed()
+    for session_id in forks:
+        store.fold(session_id)
+    assert listed() == before and before[0] and before[2] == 60
 
 
 def test_a_candidate_may_have_a_star_of_its_own(store: SqlStore) -> None:
