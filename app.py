@@ -24,7 +24,6 @@ from core.preset_library import PresetLibrary
 from core.preset_schema import PresetError
 from core.scoring.catalog import open_scorer
 from core.workbench import Workbench
-from storage.archive import SqlArchive
 from storage.database import DatabaseTooNew, open_database
 from storage.insight_store import SqlInsightStore
 from storage.store import SqlStore
@@ -55,8 +54,8 @@ def _run(config: Config, args: argparse.Namespace) -> int:
     engine = _database(config.database_url)
     bench = Workbench(SqlStore(engine), models.open, open_scorer, models.price)
     presets, person = _presets(config), _person()
-    studies, archive, counts = (lambda: _studies(engine)), SqlArchive(engine), SqlInsightStore(engine)
-    tools = Tools(bench, models, presets, config.endpoints, person, studies, archive, counts)
+    studies, counts = (lambda: _studies(engine)), SqlInsightStore(engine)
+    tools = Tools(bench, models, presets, config.endpoints, person, studies, counts)
     if args.command in (None, "serve"):
         return _serve(tools, args)
     return cli.run(tools, args)

@@ -10,6 +10,7 @@ from core.domain import Mode, Recipe, Task
 from core.steps import Step
 
 if TYPE_CHECKING:
+    from core.interchange import Archive
     from core.listing import Listing
 
 
@@ -89,6 +90,11 @@ class UnknownSession(Exception):
 
 class Store(Protocol):
     """What must be kept. Every method is atomic; sessions are never changed besides by these."""
+
+    @property
+    def archive(self) -> Archive:
+        """All sessions as a stream, out and in."""
+        ...
 
     @property
     def listing(self) -> Listing:

@@ -14,6 +14,7 @@ from core.listing import Filter, Order
 from core.sessions import RecipeChanged, Session, StaleStep, StoreBusy, Summary, UnknownSession
 from core.steps import Step
 from storage import codec, facts
+from storage.archive import SqlArchive
 from storage.database import for_writing
 from storage.listing import SqlListing
 from storage.reading import session_of, step_of
@@ -25,7 +26,7 @@ class SqlStore:
 
     def __init__(self, engine: Engine) -> None:
         self._read, self._write = engine, for_writing(engine)
-        self.listing = SqlListing(engine)
+        self.listing, self.archive = SqlListing(engine), SqlArchive(engine)
 
     def create(self, task: Task, recipe: Recipe, mode: Mode, *, title: str) -> str:
         """Keep a new session without steps and give its id (128 random bits)."""

@@ -14,8 +14,8 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from core.domain import Decision, Point, Task
-from core.interchange import MAX_TEXT, ImportProblem, Kept, Received, Row, head, rows_of
-from core.listing import Chosen, Filter
+from core.interchange import MAX_TEXT, ImportProblem, Kept, Marks, Received, Row, head, rows_of
+from core.listing import Chosen, Filter, Order
 from core.sessions import StoreBusy, UnknownSession
 from core.steps import Measured, Ruled
 from storage.archive import SqlArchive
@@ -156,6 +156,43 @@ def _with_other_step(kept: Kept) -> Kept:
     return replace(kept, session=replace(kept.session, steps=tuple(steps)))
 
 
+def test_tags_and_stars_come_along_and_are_added_to_those_that_are_here(here: House, there: House) -> None:
+    ids = filled(here)
+    here.store.listing.tag(Chosen((ids[0],)), "for me", on=True)
+    here.store.listing.star(ids[0], None, on=True)
+    here.store.listing.star(ids[0], 0, on=True)
+    data = here.file()
+    there.take(data)
+    assert there.file() == data
+    assert [s.id for s in there.store.listing.find(Filter(tag="for me", starred=True), Order(), 9)] == ids[:1]
+    there.store.listing.tag(Chosen((ids[0],)), "for me", on=False)
+    there.store.listing.tag(Chosen((ids[0],)), "mine", on=True)
+    there.store.listing.star(ids[0], None, on=False)
+    assert there.take(data) == Received(known=5)
+    marks = next(there.archive.kept(Chosen((ids[0],)))).marks
+    assert marks == Marks(("for me", "mine"), True, (0,))
+
+
+def test_what_is_left_out_of_a_filter_is_not_exported(here: House) -> None:
+    ids = filled(here)
+    chosen = Chosen(None, Filter(), frozenset(ids[:3]))
+    assert [kept.session.id for kept in here.archive.kept(chosen)] == ids[3:]
+    assert here.archive.count(chosen) == 2
+
+
+def test_a_filter_of_more_than_is_found_at_a_time_finds_all(
+    here: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storage.archive.FOUND", 7)
+    one = next(_kepts(1))
+    here.archive.receive(
+        (f"row {i}", replace(one, session=replace(one.session, id=f"s{i:03}"))) for i in range(30)
+    )
+    everything = [f"s{i:03}" for i in range(30)]
+    for wanted in (Filter(), Filter(query="fantastic"), Filter(strategy="self_refine", outcome="open")):
+        assert [k.session.id for k in here.archive.kept(Chosen(None, wanted))] == everything, wanted
+
+
 def test_a_fork_alone_comes_without_its_link_and_gets_it_later(here: House, there: House) -> None:
     ids = filled(here)
     fork = document(next(here.archive.kept(Chosen(ids=(ids[3],)))))
@@ -277,6 +314,9 @@ REFUSED: dict[str, tuple[Callable[[bytes], bytes], str]] = {
         _edited(lambda f: f.update(created_at="2026-01-01T00:00:00")),
         "Row 3 .*time zone",
     ),
+    "a tag that is none": (_edited(lambda f: f.update(tags=["a\nb"])), "Row 3 .*can't be a tag"),
+    "tags that are none": (_edited(lambda f: f.update(tags="ab")), "Row 3 .*tags: Input should be"),
+    "a star on nothing": (_edited(lambda f: f.update(stars=[1])), "Row 3 .*step 1 wrote no text"),
     "an id that is none": (_edited(lambda f: f.update(session="../x")), "Row 3 .*'../x' is none"),
     "its own parent": (_edited(lambda f: f.update(parent=[f["session"], 1])), "Row 3 .*forked from"),
     "a list for a row": (lambda d: d.replace(d.splitlines()[3], b"[]"), "Row 3 .*not an object"),

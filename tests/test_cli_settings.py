@@ -145,8 +145,10 @@ def test_a_key_in_the_configuration_file_is_refused_unseen(cli: Cli) -> None:
 # -- help -----------------------------------------------------------------------------------
 
 COMMANDS: list[list[str]] = [
-    [], ["serve"], ["refine"], ["history"], ["history", "list"], ["history", "show"], ["history", "export"],
-    ["history", "import"], ["history", "training"],
+    [], ["serve"], ["refine"], ["history"], ["history", "list"], ["history", "show"], ["history", "steps"],
+    ["history", "diff"], ["history", "compare"], ["history", "insight"], ["history", "tag"],
+    ["history", "star"], ["history", "delete"], ["history", "undo"],
+    ["history", "export"], ["history", "import"], ["history", "training"],
     ["models"], ["models", "list"], ["models", "check"], ["models", "fetch"],
     ["study"], ["study", "new"], ["study", "protocol"], ["study", "list"], ["study", "import"],
     ["study", "leaks"], ["study", "links"], ["study", "open"], ["study", "pause"], ["study", "lock"],

@@ -77,8 +77,8 @@ def test_several_or_found_sessions_are_exported(cli: Cli, chat: FaultServer) -> 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["history", "export"], "name a session, or --all"),
-        (["history", "export", "X", "--all"], "only one of them"),
+        (["history", "export"], "name sessions, or --all"),
+        (["history", "export", "X", "--all"], "only one of these"),
         (["history", "export", "--all", "--format", "html"], "html is for one session"),
         (["history", "export", "X", "--format", "jsonl"], "no session 'X'"),
         (["history", "export", "X"], "no session 'X'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import io
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -355,7 +356,11 @@ def test_what_is_exported_can_be_imported(bench: Bench, tmp_path: Path) -> None:
         assert archive.receive_documents(rows_of(io.BytesIO(picked.content))).new == 1
         assert len(picked.content.splitlines()) == 3
         nothing = await client.web.get("/api/history/export", params={"ids": "nowhere"})
-        assert len(nothing.content.splitlines()) == 1
+        assert nothing.status_code == 400 and "no session 'nowhere'" in nothing.json()["error"]
+        cells = await client.web.get("/api/history/export", params={"ids": first, "form": "csv"})
+        assert "redraft-sessions.csv" in cells.headers["Content-Disposition"]
+        header, row = csv.DictReader(io.StringIO(cells.text)).fieldnames, cells.text.splitlines()[1]
+        assert header and header[0] == "session" and row.startswith(f"{first},")
         assert "number" in (await client.web.get("/api/history/export?cost_least=x")).json()["error"]
 
     play(bench, scene)

@@ -6,16 +6,18 @@ Knows no widget. Errors come back as {"error": words} for the place where the pe
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
 from core.insight import InsightStore, Listed
+from core.listing import Chosen, Listing
 from core.sessions import UnknownSession
 from core.workbench import Workbench
 from ui.compare_views import compared, difference, side_of
+from ui.history_filter import BadFilter, filter_of
 from ui.naming import strategy_name
 from ui.rows import LABELS
 
@@ -42,8 +44,8 @@ def compare_routes(bench: Workbench, insight: InsightStore) -> APIRouter:
         return await _answer(lambda: difference(side_of(bench, load(old)), side_of(bench, load(new))))
 
     @router.get("/table")
-    async def table(ids: str) -> JSONResponse:
-        return await _answer(lambda: table_view(insight, ids))
+    async def table(request: Request) -> JSONResponse:
+        return await _answer(lambda: table_view(bench.store.listing, insight, request.query_params))
 
     return router
 
@@ -54,7 +56,7 @@ async def _answer(work: Callable[[], View]) -> JSONResponse:
         return JSONResponse(await asyncio.to_thread(work))
     except UnknownSession as refusal:
         return JSONResponse({"error": str(refusal)}, status_code=404)
-    except WrongNumber as refusal:
+    except (BadFilter, WrongNumber) as refusal:
         return JSONResponse({"error": str(refusal)})
 
 
@@ -70,13 +72,18 @@ def _few(text: str) -> list[str]:
     return ids
 
 
-def table_view(insight: InsightStore, text: str) -> View:
-    """A row a session; those that there are not, or that were deleted, are counted."""
-    ids = _ids(text)
-    if not 1 <= len(ids) <= MOST_ROWS:
+def table_view(listing: Listing, insight: InsightStore, query: Mapping[str, str]) -> View:
+    """A row a session: of those in `ids`, or else the newest that a list's filter finds.
+
+    Those that there are not, or that were deleted, are counted; `more` says whether the filter finds others.
+    """
+    if "ids" not in query:
+        ids = listing.ids(Chosen(None, filter_of(query)), MOST_ROWS + 1)
+    elif not 1 <= len(ids := _ids(query["ids"])) <= MOST_ROWS:
         raise WrongNumber(f"The table has 1 to {MOST_ROWS} sessions, not {len(ids)}.")
-    found = insight.listed(ids)
-    return {"rows": [_row(each) for each in found], "missing": len(ids) - len(found)}
+    found = insight.listed(ids[:MOST_ROWS])
+    missing = len(ids[:MOST_ROWS]) - len(found)
+    return {"rows": [_row(each) for each in found], "missing": missing, "more": len(ids) > MOST_ROWS}
 
 
 def _row(each: Listed) -> View:

@@ -20,11 +20,13 @@ from core.domain import Budget, Decision, Mode, Point, Recipe, Role, Ruling, Sev
 from core.engine import Finished, HistoryMismatch, Place
 from core.export import Form, export
 from core.history import tokens_at
+from core.listing import Chosen
 from core.models.catalog import Models, UnknownModel
 from core.models.protocol import ModelError
 from core.preset_schema import PresetError
 from core.runs import Runs
 from core.sessions import StaleStep, StoreBusy, UnknownSession
+from core.step_table import step_table
 from core.workbench import CannotChange, GateClosed, Workbench
 from ui.events import Views
 from ui.family import family_view
@@ -43,12 +45,14 @@ REFUSALS = (
     UnknownSession,
 )
 Answer = dict[str, Any]
+FileForm = Form | Literal["csv", "txt"]
 LONGEST_POINT = 20_000
 SHOWN_DIGITS = 3
 EXPORT_TYPES = {
     "json": "application/json",
     "md": "text/markdown; charset=utf-8",
     "html": "application/octet-stream",
+    "csv": "text/csv; charset=utf-8",
     "txt": "text/plain; charset=utf-8",
 }
 
@@ -151,7 +155,7 @@ class _Routes:
         stream = self.views.stream(session_id)
         return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
-    async def export(self, session_id: str, form: Form | Literal["txt"]) -> Response:
+    async def export(self, session_id: str, form: FileForm) -> Response:
         try:
             text = await asyncio.to_thread(_exported, self.bench, session_id, form)
         except (UnknownSession, NoResult) as refusal:
@@ -231,10 +235,12 @@ class _Routes:
         return answer
 
 
-def _exported(bench: Workbench, session_id: str, form: Form | Literal["txt"]) -> str:
-    session = bench.store.load(session_id)
-    place, _ = bench.readable_place(session)
-    return _result(place) if form == "txt" else export(session, place, form)
+def _exported(bench: Workbench, session_id: str, form: FileForm) -> str:
+    kept = next(bench.store.archive.kept(Chosen((session_id,))))
+    if form == "csv":
+        return "".join(step_table([kept]))
+    place, _ = bench.readable_place(kept.session)
+    return _result(place) if form == "txt" else export(kept.session, place, form, kept)
 
 
 def _result(place: Place | None) -> str:

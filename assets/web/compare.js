@@ -1,5 +1,6 @@
 // The comparison: sessions beside each other by round, or a table of many of which a few are ticked. The address
-// holds which sessions: ?ids=a,b,c; more than four are a table, and so are any with &view=table.
+// holds which sessions: ?ids=a,b,c; more than four are a table, and so are any with &view=table. Without ids the
+// other names are a filter of the history.
 import { address, button, el, getJson, number } from "./dom.js";
 import { saveText, csvOf } from "./saving.js";
 import { changedDraft, difference, plainText } from "./texts.js";
@@ -19,7 +20,9 @@ class Compare {
     this.part("beside").addEventListener("click", () => this.open(this.ticked()));
     this.part("csv").addEventListener("click", () => saveText("sessions.csv", csvOf(COLUMNS.map(([, name]) => name), this.rows.map((row) => COLUMNS.map(([key]) => row[key]))), "text/csv"));
     for (const name of ["old", "new"]) this.part(name).addEventListener("change", () => this.differ());
-    if (!this.ids.length) this.nothing();
+    this.asked = new URLSearchParams([...query].filter(([name]) => name !== "view" && !name.startsWith("__")));
+    if (![...this.asked].length) this.nothing();
+    else if (!this.ids.length) this.table();
     else if (this.ids.length === 1 || this.ids.length > BESIDE || query.get("view") === "table") this.table();
     else this.sides();
   }
@@ -52,11 +55,13 @@ class Compare {
   // -- the table --------------------------------------------------------------------------------
 
   async table() {
-    const found = await this.ask(() => getJson(`/api/compare/table?${new URLSearchParams({ ids: this.ids.join(",") })}`));
+    const found = await this.ask(() => getJson(`/api/compare/table?${this.asked}`));
     if (!found) return;
+    if (!found.rows.length) return this.nothing();
     this.rows = found.rows;
+    const newest = found.more ? "The newest " : "";
     const missing = found.missing ? ` ${found.missing} more were deleted or are not here.` : "";
-    this.say(`${found.rows.length} session${found.rows.length === 1 ? "" : "s"}.${missing} Tick two to ${BESIDE} to see them side by side.`);
+    this.say(`${newest}${found.rows.length} session${found.rows.length === 1 ? "" : "s"}.${missing} Tick two to ${BESIDE} to see them side by side.`);
     const table = this.part("table");
     table.tHead.replaceChildren(el("tr", {}, el("th", { scope: "col" }, el("span", { class: "rd-cmp-hidden" }, "Tick")), COLUMNS.map(([key, name]) => el("th", { scope: "col", "aria-sort": "none", "data-key": key },
       button(name, () => this.sort(key), { class: "rd-small" })))));

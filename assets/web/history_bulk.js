@@ -1,5 +1,5 @@
 // What can be done with several chosen sessions at once, and undone. The server does it; this asks for it.
-import { button, el } from "./dom.js";
+import { address, button, el } from "./dom.js";
 
 const count = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 
@@ -43,8 +43,9 @@ export class Bulk {
       el("span", { class: "rd-chosen" }, this.all ? `Chosen: ${this.what}` : `${this.what} chosen`),
       !this.all && this.page.more ? act("all", `Choose all ${this.page.counted} that match`, () => { this.all = true; this.draw(); }) : "",
       act("shown", "Choose all shown", () => this.allShown()),
-      this.ids.size > 1 && !this.all ? el("a", { class: "rd-open", href: `/compare/?ids=${[...this.ids].join(",")}` }, "Compare") : "",
-      el("a", { class: "rd-open rd-export", href: this.exportAddress(), download: "" }, "Export"),
+      this.ids.size > 1 || this.filtered ? el("a", { class: "rd-open", href: address("/compare/", this.chosen()) }, "Compare") : "",
+      el("a", { class: "rd-open rd-export", href: this.file("jsonl"), download: "", title: "Everything, to be imported elsewhere" }, "Export"),
+      el("a", { class: "rd-open", href: this.file("csv"), download: "", title: "A row for every text and every ruling, for a spreadsheet" }, "As CSV"),
       el("form", { class: "rd-tagging", onsubmit: (e) => { e.preventDefault(); this.run("tag", tag.value); } }, tag,
         el("button", { type: "submit" }, "Tag"), button("Untag", () => this.run("untag", tag.value))),
       act("delete", "Delete", () => this.run("delete")),
@@ -52,10 +53,10 @@ export class Bulk {
     if (focused) this.root.querySelector(`[data-act="${focused}"]`)?.focus();
   }
 
-  exportAddress() {
-    const query = this.all ? this.page.filters.filter() : { ids: [...this.ids].join(",") };
-    return `/api/history/export?${new URLSearchParams(query)}`;
-  }
+  // Whether all that a filter finds are chosen.
+  get filtered() { return this.all && this.page.filters.active; }
+  chosen() { return this.all ? this.page.filters.filter() : { ids: [...this.ids].join(",") }; }
+  file(form) { return address("/api/history/export", { ...this.chosen(), form }); }
 
   async run(action, tag = "") {
     const answer = await this.page.post("/api/history/bulk", { action, tag, ...this.asked });

@@ -2,7 +2,7 @@
 import { address, button, el, getJson, number, postJson } from "./dom.js";
 import { plainText } from "./texts.js";
 
-const FILES = [["txt", "the result only"], ["md", "Markdown"], ["html", "HTML"], ["json", "JSON"]];
+const FILES = [["txt", "the result only"], ["md", "Markdown"], ["html", "HTML"], ["csv", "CSV"], ["json", "JSON"]];
 const ROLES = ["draft", "critique", "revise", "synthesise", "judge", "score", "reward"];
 
 // -- the outcome ------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.config import Endpoint
 from core.export import Form, export
-from core.interchange import Archive, Chosen
+from core.listing import Chosen
 from core.models.catalog import Models
 from core.models.protocol import Notice
 from core.preset_library import PresetLibrary
@@ -32,13 +33,25 @@ class Tools:
     endpoints: tuple[Endpoint, ...]
     person: str
     studies: Callable[[], StudyStore]
-    archive: Archive
     counts: InsightStore
 
 
 def say(text: str) -> None:
     """A line for the person, on stderr."""
     print(text, file=sys.stderr, flush=True)
+
+
+def show(text: str) -> None:
+    """A result on standard output: exact in a file or a pipe; on a terminal no text can command it."""
+    print(_CONTROL.sub(_symbol, text) if sys.stdout.isatty() else text, flush=True)
+
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def _symbol(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return chr(0x2400 + code) if code < 0x20 else "\N{REPLACEMENT CHARACTER}"
 
 
 def say_notice(event: object) -> None:
@@ -49,7 +62,7 @@ def say_notice(event: object) -> None:
 
 def exported(tools: Tools, session_id: str, form: Form) -> str:
     """The session in that form; says where it can only be read any more."""
-    kept = next(tools.archive.kept(Chosen(ids=(session_id,))))
+    kept = next(tools.bench.store.archive.kept(Chosen(ids=(session_id,))))
     place, problem = tools.bench.readable_place(kept.session)
     if problem:
         say(f"note: {problem}")
@@ -58,4 +71,4 @@ def exported(tools: Tools, session_id: str, form: Form) -> str:
 
 def print_session(tools: Tools, session_id: str, as_json: bool) -> None:
     """The session on standard output: one JSON document, or Markdown to read."""
-    print(exported(tools, session_id, "json" if as_json else "md"), flush=True)
+    show(exported(tools, session_id, "json" if as_json else "md"))

@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from core.importing.tables import rows_in
-from core.interchange import Chosen, ImportProblem
-from core.preset_schema import PresetError
-from core.presets import load_preset
-from core.sessions import Session
+from core.interchange import ImportProblem
+from core.listing import Chosen
 from core.training.building import DataSet, Plan, build
 from core.training.contamination import BadTestFile, Tests, read_tests
 from core.training.evidence import Evidence
 from core.training.examples import Example, Origin, Preference, from_votes
 from core.training.picking import examples_of
 from core.training.writing import FolderTaken, write
+from ui.cli.choosing import filter_by, given
 from ui.cli.common import DONE, FAILED, USAGE, Tools, say
 from ui.cli.progress import shown
 
@@ -92,35 +91,17 @@ def _evidence(args: argparse.Namespace) -> Evidence:
 
 
 def _examples(tools: Tools, args: argparse.Namespace, votes: list[Preference]) -> Iterator[Example]:
-    evidence, chosen = _evidence(args), Chosen(query=args.query)
-    total = max(tools.archive.count(chosen), 1)
-    for kept in shown(tools.archive.kept(chosen), "reading", lambda count: count / total):
-        if _wanted(kept.session, args):
-            yield from examples_of(kept.session, args.kind, evidence)
+    evidence, chosen = _evidence(args), Chosen(filter=filter_by(args))
+    total = max(tools.bench.store.archive.count(chosen), 1)
+    for kept in shown(tools.bench.store.archive.kept(chosen), "reading", lambda count: count / total):
+        yield from examples_of(kept.session, args.kind, evidence)
     yield from from_votes(votes, args.kind)
 
 
-def _wanted(session: Session, args: argparse.Namespace) -> bool:
-    recipe = session.recipe
-    if args.strategy and recipe.strategy != args.strategy:
-        return False
-    if args.model and recipe.model != args.model:
-        return False
-    return not args.preset or _preset_name(recipe.preset) == args.preset
-
-
-def _preset_name(text: str) -> str:
-    try:
-        return load_preset(text).name
-    except PresetError:
-        return ""
-
-
 def _chosen(args: argparse.Namespace) -> dict[str, Any]:
-    names = ("query", "preset", "strategy", "model", "reasons", "scorer", "threshold", "margin", "by_person",
-             "steps", "words")  # fmt: skip
+    names = ("reasons", "scorer", "threshold", "margin", "by_person", "steps", "words")
     files = {"votes": [Path(name).name for name in args.votes]}
-    return {name: getattr(args, name) for name in names} | files
+    return {"filter": given(args)} | {name: getattr(args, name) for name in names} | files
 
 
 def _left_out(data: DataSet) -> str:

@@ -10,31 +10,38 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal, TypeVar
 
 from core.importing.files import Kind, kind_of
 from core.importing.making import Trajectory, sessions_of
 from core.importing.tables import read_drafts
 from core.importing.trajectories import read_trajectories
-from core.interchange import Chosen, ImportProblem, Received, head, rows_of
+from core.interchange import ImportProblem, Received, head, rows_of
 from core.sessions import StoreBusy
+from core.step_table import step_table
+from ui.cli.choosing import chosen_by
 from ui.cli.common import DONE, FAILED, USAGE, Tools, say
 from ui.cli.progress import shown
 
+ManyForm = Literal["jsonl", "csv"]
+T = TypeVar("T")
 
-def export_many(tools: Tools, args: argparse.Namespace) -> int:
+
+def export_many(tools: Tools, args: argparse.Namespace, form: ManyForm) -> int:
     """All chosen sessions as lines, to a file or to standard output."""
-    chosen = Chosen(ids=tuple(args.id), query=args.query or "")
-    total = tools.archive.count(chosen)
-    documents = tools.archive.documents(chosen)
-    lines = _with_head(total, shown(documents, "exporting", lambda count: count / max(total, 1)))
+    chosen = chosen_by(args)
+    total = tools.bench.store.archive.count(chosen)
+    if form == "csv":
+        lines = step_table(_watched(tools.bench.store.archive.kept(chosen), total))
+    else:
+        lines = _with_head(total, _watched(tools.bench.store.archive.documents(chosen), total))
     if not args.output:
         sys.stdout.writelines(lines)
         return DONE
     path = Path(args.output)
     part = path.with_name(f".{path.name}.part")
     try:
-        with part.open("w", encoding="ascii", newline="") as out:
+        with part.open("w", encoding="utf-8", newline="") as out:
             out.writelines(lines)
         os.replace(part, path)
     except OSError as error:
@@ -44,6 +51,10 @@ def export_many(tools: Tools, args: argparse.Namespace) -> int:
         part.unlink(missing_ok=True)
     say(f"{total} sessions are in {path}.")
     return DONE
+
+
+def _watched(items: Iterator[T], total: int) -> Iterator[T]:
+    return shown(items, "exporting", lambda count: count / max(total, 1))
 
 
 def _with_head(total: int, documents: Iterator[str]) -> Iterator[str]:
@@ -86,11 +97,11 @@ def _take(tools: Tools, args: argparse.Namespace, path: Path) -> _Taken:
         if kind == "redraft":
             size = max(path.stat().st_size, 1)
             rows = shown(rows_of(stream), "importing", lambda _: stream.tell() / size)
-            return _Taken(str(path), kind, tools.archive.receive_documents(rows))
+            return _Taken(str(path), kind, tools.bench.store.archive.receive_documents(rows))
         trajectories = _read(kind, stream, args, path)
     sessions = sessions_of(trajectories, _moments())
     counted = shown(sessions, "importing", lambda count: count / max(len(trajectories), 1))
-    return _Taken(str(path), kind, tools.archive.receive(counted))
+    return _Taken(str(path), kind, tools.bench.store.archive.receive(counted))
 
 
 def _read(kind: Kind, stream: BinaryIO, args: argparse.Namespace, path: Path) -> tuple[Trajectory, ...]:
