@@ -1,8 +1,9 @@
 """Finds sessions among very many: by facets, ranges and words, in one of several orders, page by page.
 
 Without statistics a database may choose to walk through everything, so the walk is chosen here. A condition
-that few sessions meet gives the sessions to look at; where there is none, the sessions are walked through in
-the order that is asked for until a page is full. Knows no page and no value of core but Filter and Order.
+or word that few sessions meet gives the sessions to look at; where there is none, the sessions are walked
+through in the order that is asked for until a page is full. Knows no page and no value of core but Filter
+and Order.
 """
 
 from __future__ import annotations
@@ -78,14 +79,18 @@ class Finding:
 
     def _conditions(self, number: Any, facets: Sequence[str], own: Any = None) -> list[ColumnElement[bool]]:
         """What must hold of a row of facts, words left out; `number` and `own` may use an index."""
-        found = [FactsRow.deleted + 0 == 0, *_moments(self.wanted, number)]
+        found = [self._aside(FactsRow.deleted) == 0, *_moments(self.wanted, number)]
         for column, least, most in _ranges(self.wanted):
-            found += _within(column if column is own else column + 0, least, most)
+            found += _within(column if column is own else self._aside(column), least, most)
         for facet in facets:
             other = aliased(FacetRow)
             has = select(other.number).where(other.facet == facet, other.number == FactsRow.number)
             found.append(has.correlate(FactsRow).exists())
         return found
+
+    def _aside(self, column: Any) -> Any:
+        """The column, on SQLite out of its indexes' reach; PostgreSQL has statistics and is not to be led."""
+        return column + 0 if self.connection.dialect.name == "sqlite" else column
 
     def _held(self) -> list[ColumnElement[bool]]:
         """The words, looked for in the text itself."""
@@ -156,7 +161,7 @@ class Finding:
         last = None
         if after is not None:
             last = self.connection.execute(select(column).where(FactsRow.number == after)).scalar_one()
-        conditions = [*self._conditions(FactsRow.number + 0, self.facets, column), *self._held()]
+        conditions = [*self._conditions(self._aside(FactsRow.number), self.facets, column), *self._held()]
         listed = select(FactsRow.number).where(FactsRow.deleted == 0, *conditions)
         found: list[int] = []
         if after is None or last is not None:
