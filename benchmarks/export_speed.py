@@ -20,7 +20,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.synthetic_sessions import fill
-from core.interchange import Chosen, head, rows_of
+from core.interchange import head, rows_of
+from core.listing import Chosen
 from storage.archive import SqlArchive
 from storage.database import open_database
 

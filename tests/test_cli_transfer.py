@@ -130,7 +130,7 @@ def test_training_data_of_what_was_imported(cli: Cli, runs: Path, tmp_path: Path
         "history", "training", "--kind", "dpo", "--out", str(tmp_path / "dpo"), "--held-out", "0.5", "--json"
     )
     assert ran.code == 0 and ran.json["rows"] == {"in": 2, "train": 1, "held_out": 1}
-    assert re.search(r"1 rows to train on and 1 held out are in .*dpo", ran.err)
+    assert re.search(r"1 row to train on and 1 held out\. .* They are in .*dpo", ran.err)
     rows = [json.loads((tmp_path / "dpo" / f"{name}.jsonl").read_text()) for name in ("train", "heldout")]
     pairs = {(row["chosen"][0]["content"], row["rejected"][0]["content"]) for row in rows}
     assert pairs == {("good", "bad"), ("Great!", "So so.")}

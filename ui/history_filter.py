@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
-from core.listing import SORTS, Filter, Order
+from core.listing import SORTS, Chosen, Filter, Order
 
 LONGEST_QUERY = 500
 TOO_LONG = f"Search for {LONGEST_QUERY} characters at most."
@@ -21,7 +21,7 @@ class BadFilter(ValueError):
 
 def filter_of(query: Mapping[str, str]) -> Filter:
     """The filter that an address asks for. Raises BadFilter."""
-    if any(len(value) > LONGEST_QUERY for value in query.values()):
+    if any(len(value) > LONGEST_QUERY for name, value in query.items() if name != "ids"):
         raise BadFilter(TOO_LONG)
     return Filter(
         query=query.get("q", ""),
@@ -35,11 +35,17 @@ def filter_of(query: Mapping[str, str]) -> Filter:
         starred=query.get("starred", "") == "1",
         since=_day(query.get("since", "")),
         until=_day(query.get("until", ""), after=1),
-        change_least=_number(query, "change_least"),
-        change_most=_number(query, "change_most"),
-        cost_least=_number(query, "cost_least"),
-        cost_most=_number(query, "cost_most"),
+        change_least=number_in(query, "change_least"),
+        change_most=number_in(query, "change_most"),
+        cost_least=number_in(query, "cost_least"),
+        cost_most=number_in(query, "cost_most"),
     )
+
+
+def chosen_of(query: Mapping[str, str]) -> Chosen:
+    """The sessions of `ids`, or else all that the filter finds. Raises BadFilter."""
+    ids = query.get("ids", "")
+    return Chosen(tuple(dict.fromkeys(ids.split(",")))) if ids else Chosen(None, filter_of(query))
 
 
 def order_of(query: Mapping[str, str]) -> Order:
@@ -50,7 +56,8 @@ def order_of(query: Mapping[str, str]) -> Order:
     return Order(sort, ascending=query.get("ascending", "") == "1")
 
 
-def _number(query: Mapping[str, str], name: str) -> float | None:
+def number_in(query: Mapping[str, str], name: str) -> float | None:
+    """The number that an address gives for a name; None where it gives none. Raises BadFilter."""
     text = query.get(name, "")
     if not text:
         return None

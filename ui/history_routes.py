@@ -6,20 +6,18 @@ Knows no widget. Errors come back as {"error": words} for the place where the pe
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import Callable
 from typing import Any, Literal
 
-from fastapi import APIRouter, Request, Response
-from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-from core.interchange import Archive, head
 from core.listing import MOST_COUNTED, Chosen, Done, Filter, Listing, NotAllowed
 from core.runs import Runs
 from core.sessions import StoreBusy, Summary, UnknownSession
-from core.step_table import step_table
 from core.workbench import Workbench
+from ui.file_routes import file_routes
 from ui.history_filter import LONGEST_QUERY, BadFilter, filter_of, order_of
 from ui.naming import strategy_name
 
@@ -29,7 +27,6 @@ PAGE = 50
 MOST_CHOSEN = 2000
 """Sessions that can be named one by one; more are chosen by their filter."""
 RUNNING = "This session is running. Open it and stop it, then delete it."
-FILE_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 
 View = dict[str, Any]
 
@@ -60,6 +57,7 @@ class Star(BaseModel):
 def history_routes(bench: Workbench, runs: Runs) -> APIRouter:
     """The routes of the list."""
     router = APIRouter()
+    router.include_router(file_routes(bench.store.archive))
     _list_routes(router, bench, runs)
     _bulk_routes(router, bench.store.listing, runs)
     _mark_routes(router, bench.store.listing)
@@ -89,19 +87,6 @@ def _list_routes(router: APIRouter, bench: Workbench, runs: Runs) -> None:
     @router.get("/api/history/choices")
     async def choices() -> JSONResponse:
         return JSONResponse(await _answer(lambda: _choices(listing)))
-
-    @router.get("/api/history/export")
-    async def export(request: Request) -> Response:
-        query = dict(request.query_params)
-        form = "csv" if query.pop("form", "") == "csv" else "jsonl"
-        try:
-            chosen = _chosen_by(query)
-            count = await asyncio.to_thread(bench.store.archive.count, chosen)
-        except (BadFilter, UnknownSession) as refusal:
-            return JSONResponse({"error": str(refusal)}, status_code=400)
-        lines = _file(bench.store.archive, chosen, form, count)
-        headers = {"Content-Disposition": f'attachment; filename="redraft-sessions.{form}"'}
-        return StreamingResponse(lines, media_type=FILE_TYPES[form], headers=headers)
 
 
 def _bulk_routes(router: APIRouter, listing: Listing, runs: Runs) -> None:
@@ -175,18 +160,6 @@ def _choices(listing: Listing) -> View:
     values = {kind: [[each, each] for each in found] for kind, found in listing.choices().items()}
     values["strategy"] = [[each, strategy_name(each)] for each, _ in values.get("strategy", ())]
     return {"values": values, "saved": [{"name": name, "query": query} for name, query in listing.saved()]}
-
-
-def _chosen_by(query: dict[str, str]) -> Chosen:
-    ids = query.pop("ids", "")
-    return Chosen(tuple(ids.split(","))) if ids else Chosen(None, filter_of(query))
-
-
-def _file(archive: Archive, chosen: Chosen, form: str, count: int) -> Iterator[str]:
-    """All that is chosen as lines: a table, or a file of so many sessions that can be imported."""
-    if form == "csv":
-        return step_table(archive.kept(chosen))
-    return (f"{line}\n" for line in chain([head(count)], archive.documents(chosen)))
 
 
 def _bulk(listing: Listing, asked: Bulk, running: frozenset[str]) -> View:

@@ -3,6 +3,7 @@
 // what is done with several sessions is history_bulk.js.
 import { button, el, getJson, number, postJson } from "./dom.js";
 import { Bulk } from "./history_bulk.js";
+import { importForm } from "./history_files.js";
 import { Filters } from "./history_filter.js";
 
 const PAUSE = 300;  // milliseconds without a key before what is typed is searched for
@@ -57,6 +58,7 @@ class History {
     this.filters.onSave = (name, query) => this.keep("saved", { name, query }, `Saved: ${name}`);
     this.filters.onForget = (name) => this.keep("saved/forget", { name }, `Dropped: ${name}`);
     this.bulk = new Bulk(this, this.part("bulk"));
+    importForm(this, this.part("import"));
     this.box.value = this.filters.state.get("q");
     this.part("search").addEventListener("submit", (e) => { e.preventDefault(); this.typed(); });
     this.box.addEventListener("input", () => { clearTimeout(this.typing); this.typing = setTimeout(() => this.typed(), PAUSE); });
@@ -72,6 +74,7 @@ class History {
 
   part(name) { return this.root.querySelector(`.rd-${name}`); }
   say(...parts) { this.part("list-status").replaceChildren(...parts); }
+  fail(words) { this.part("list-error").textContent = words; }
 
   // The server's answer, or null after its refusal was shown.
   async ask(request) {

@@ -1,5 +1,6 @@
 // What can be done with several chosen sessions at once, and undone. The server does it; this asks for it.
 import { address, button, el } from "./dom.js";
+import { trainingForm } from "./history_files.js";
 
 const count = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 
@@ -46,6 +47,7 @@ export class Bulk {
       this.ids.size > 1 || this.filtered ? el("a", { class: "rd-open", href: address("/compare/", this.chosen()) }, "Compare") : "",
       el("a", { class: "rd-open rd-export", href: this.file("jsonl"), download: "", title: "Everything, to be imported elsewhere" }, "Export"),
       el("a", { class: "rd-open", href: this.file("csv"), download: "", title: "A row for every text and every ruling, for a spreadsheet" }, "As CSV"),
+      act("training", "Training data", () => this.training()),
       el("form", { class: "rd-tagging", onsubmit: (e) => { e.preventDefault(); this.run("tag", tag.value); } }, tag,
         el("button", { type: "submit" }, "Tag"), button("Untag", () => this.run("untag", tag.value))),
       act("delete", "Delete", () => this.run("delete")),
@@ -57,6 +59,13 @@ export class Bulk {
   get filtered() { return this.all && this.page.filters.active; }
   chosen() { return this.all ? this.page.filters.filter() : { ids: [...this.ids].join(",") }; }
   file(form) { return address("/api/history/export", { ...this.chosen(), form }); }
+
+  training() {
+    this.root.querySelector(".rd-training")?.remove();
+    const form = trainingForm(this.page, () => this.chosen());
+    this.root.append(form);
+    form.querySelector("select").focus();
+  }
 
   async run(action, tag = "") {
     const answer = await this.page.post("/api/history/bulk", { action, tag, ...this.asked });

@@ -36,7 +36,7 @@ export class Filters {
   read() {
     const asked = new URL(location).searchParams;
     this.state = new Map([...NAMES, "sort", "ascending"].map((name) => [name, asked.get(name) || ""]));
-    if (MORE.some((name) => this.state.get(name))) this.part("more-filters").open = true;
+    if (MORE.some((name) => this.state.get(name))) this.part("narrow").open = true;
   }
 
   // What the list is asked by, and without order; both leave out what asks for nothing.

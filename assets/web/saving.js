@@ -1,6 +1,6 @@
 // Files that the page makes itself: tables as CSV, drawings as SVG and PNG.
 
-const saveBlob = (name, blob) => {
+export const saveBlob = (name, blob) => {
   const url = URL.createObjectURL(blob);
   const link = document.createElement("a");
   Object.assign(link, { href: url, download: name });

@@ -51,6 +51,20 @@ class DataSet:
         """Rows in all."""
         return len(self.train) + len(self.held_out)
 
+    def told(self) -> str:
+        """What there is and what became of the rest, in words."""
+        rows = _counted(len(self.train), "row")
+        return f"{rows} to train on and {len(self.held_out)} held out. {self.left_out()}"
+
+    def left_out(self) -> str:
+        """What became of the examples that are no rows, in words."""
+        parts = [f"{number} left out: {why}." for why, number in sorted(self.tally.left_out.items())]
+        return " ".join([f"Found: {_counted(self.tally.seen, 'example')}.", *parts])
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
 
 def build(examples: Iterable[Example], plan: Plan, tests: Tests | None = None) -> DataSet:
     """The data set of these examples."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from zipfile import is_zipfile
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -16,6 +18,7 @@ from storage.store import SqlStore
 from tests.benches import recipe
 from tests.browser.conftest import Server, Watched
 from tests.browser.test_refine import HOSTILE, overflow
+from tests.test_importing import attempt, lines
 from tests.values import step
 from ui.history_routes import PAGE
 
@@ -250,7 +253,7 @@ def test_several_are_tagged_and_all_that_match_are_deleted_and_come_back(
         tab.page.get_by_role("checkbox", name=f"Choose: self_refine {number}", exact=True).first.check()
     expect(chosen).to_contain_text("2 sessions chosen")
     compare = chosen.get_by_role("link", name="Compare")
-    assert (compare.get_attribute("href") or "").count(",") == 1
+    assert (compare.get_attribute("href") or "").count("%2C") == 1
     chosen.get_by_label("Tag").fill("look again")
     tab.page.keyboard.press("Enter")
     expect(tab.status).to_contain_text("Tagged “look again”: 2 sessions.")
@@ -286,6 +289,52 @@ def test_what_is_chosen_is_saved_as_a_file_and_stars_filter(
     expect(tab.status).to_have_text("No session matches these filters.")
 
 
+def test_a_file_is_imported_compared_tabled_and_made_training_data(
+    home: Server, watched: Watched, empty: SqlStore, tmp_path: Path
+) -> None:
+    rows = [attempt(0, "bad soup", "Negative"), attempt(1, "good soup", "Very positive")]
+    more = [
+        attempt(0, "So so.", "Neutral", 4, review="Soup?"),
+        attempt(1, "Great!", "Neutral", 4, review="Soup?"),
+    ]
+    runs, broken = tmp_path / "runs.jsonl", tmp_path / "broken.csv"
+    runs.write_bytes(lines(*rows, *more))
+    broken.write_text('draft,revision\na,b\n"c', "utf-8")
+    tab = HistoryPage(watched.page(), home.url).open()
+    page = tab.page
+    page.get_by_text("Import a file", exact=True).click()
+    page.get_by_label("File", exact=True).set_input_files(broken)
+    tab.button("Import").click()
+    expect(page.get_by_role("alert")).to_contain_text("Nothing was imported")
+    assert empty.recent(9) == []
+    page.get_by_label("File", exact=True).set_input_files(runs)
+    page.get_by_label("Model that wrote the texts").fill("davinci")
+    tab.button("Import").click()
+    expect(tab.status).to_have_text("runs.jsonl: 2 sessions imported.")
+    expect(page.locator(".rd-list-error")).to_be_empty()
+    expect(page.locator(".rd-model")).to_have_text(["davinci"] * 2)
+    for box in page.locator(".rd-choose").all():
+        box.check()
+    with page.expect_download() as table:
+        page.get_by_role("link", name="As CSV").click()
+    assert "good soup" in table.value.path().read_text("utf-8")
+    tab.button("Training data").click()
+    page.get_by_label("Kind").select_option("dpo")
+    page.get_by_label("Share of tasks held out").fill("0")
+    with page.expect_download() as packed:
+        tab.button("Make the files").click()
+    expect(tab.status).to_contain_text("1 row to train on and 0 held out.")
+    assert packed.value.suggested_filename == "redraft-dpo.zip" and is_zipfile(packed.value.path())
+    page.get_by_label("passed a verifier").uncheck()
+    page.get_by_label("were accepted").uncheck()
+    tab.button("Make the files").click()
+    expect(page.get_by_role("alert")).to_contain_text("nothing to learn from here")
+    page.goto(f"{home.url}compare/?model=davinci")
+    expect(page.locator(".rd-cmp-status")).to_contain_text("2 sessions.")
+    page.goto(f"{home.url}compare/?model=nobody")
+    expect(page.locator(".rd-cmp-status")).to_contain_text("No session is chosen")
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_it_has_no_barriers_that_axe_finds(
     home: Server, watched: Watched, empty: SqlStore, theme: str
@@ -298,8 +347,11 @@ def test_it_has_no_barriers_that_axe_finds(
     page.set_viewport_size({"width": 380, "height": 800})
     tab = HistoryPage(page, home.url).open(f"?__theme={theme}&tag=a+tag")
     page.get_by_role("checkbox", name="Choose: A title 1").check()
-    page.locator(".rd-more-filters summary").click()
+    page.locator(".rd-narrow summary").click()
     expect(page.get_by_label("Score change at least")).to_be_visible()
+    page.get_by_text("Import a file", exact=True).click()
+    tab.button("Training data").click()
+    expect(page.get_by_label("Kind")).to_be_focused()
     found = Axe().run(page, context=".rd-list").response["violations"]
     assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
     assert overflow(page) <= 0

@@ -34,7 +34,7 @@ def training(tools: Tools, args: argparse.Namespace) -> int:
     plan = Plan(args.kind, args.near, args.held_out, args.seed, args.most, args.min_chars, args.max_chars)
     data = build(_examples(tools, args, votes), plan, tests)
     if not data.rows:
-        say(f"There is nothing to learn from here. {_left_out(data)}")
+        say(f"There is nothing to learn from here. {data.left_out()}")
         return FAILED
     try:
         manifest = write(data, Path(args.out), _chosen(args))
@@ -104,14 +104,8 @@ def _chosen(args: argparse.Namespace) -> dict[str, Any]:
     return {"filter": given(args)} | {name: getattr(args, name) for name in names} | files
 
 
-def _left_out(data: DataSet) -> str:
-    parts = [f"{number} left out: {why}." for why, number in sorted(data.tally.left_out.items())]
-    return " ".join([f"{data.tally.seen} examples were found.", *parts])
-
-
 def _say(data: DataSet, folder: str) -> None:
-    say(f"{len(data.train)} rows to train on and {len(data.held_out)} held out are in {folder}.")
-    say(_left_out(data))
+    say(f"{data.told()} They are in {folder}.")
     for what, number in sorted(data.tally.warned.items()):
         say(f"note: {number} rows: {what}")
     say(f"Vendi score of the texts: {data.before.vendi:.1f} before, {data.after.vendi:.1f} now.")

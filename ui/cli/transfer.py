@@ -6,17 +6,14 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
-from core.importing.files import Kind, kind_of
-from core.importing.making import Trajectory, sessions_of
-from core.importing.tables import read_drafts
-from core.importing.trajectories import read_trajectories
-from core.interchange import ImportProblem, Received, head, rows_of
+from core.importing.files import Kind
+from core.importing.receiving import Source, receive
+from core.interchange import ImportProblem, Received, head
 from core.sessions import StoreBusy
 from core.step_table import step_table
 from ui.cli.choosing import chosen_by
@@ -92,31 +89,14 @@ def import_files(tools: Tools, args: argparse.Namespace) -> int:
 
 
 def _take(tools: Tools, args: argparse.Namespace, path: Path) -> _Taken:
+    source = Source(args.source or path.name, args.kind, args.model, dict(args.column))
     with path.open("rb") as stream:
-        kind: Kind = args.kind or kind_of(stream)
-        if kind == "redraft":
-            size = max(path.stat().st_size, 1)
-            rows = shown(rows_of(stream), "importing", lambda _: stream.tell() / size)
-            return _Taken(str(path), kind, tools.bench.store.archive.receive_documents(rows))
-        trajectories = _read(kind, stream, args, path)
-    sessions = sessions_of(trajectories, _moments())
-    counted = shown(sessions, "importing", lambda count: count / max(len(trajectories), 1))
-    return _Taken(str(path), kind, tools.bench.store.archive.receive(counted))
+        kind, received = receive(tools.bench.store.archive, stream, source, _watched_in)
+    return _Taken(str(path), kind, received)
 
 
-def _read(kind: Kind, stream: BinaryIO, args: argparse.Namespace, path: Path) -> tuple[Trajectory, ...]:
-    name = args.source or path.name
-    if kind == "self-refine":
-        return read_trajectories(stream.read(), name, args.model)
-    return read_drafts(stream.read(), name, args.model, dict(args.column))
-
-
-def _moments() -> Iterator[datetime]:
-    """Moments for sessions that carry none, a millisecond apart, so that they keep the file's order."""
-    moment = datetime.now(UTC)
-    while True:
-        yield moment
-        moment += timedelta(milliseconds=1)
+def _watched_in(items: Iterable[T], share: Callable[[int], float]) -> Iterator[T]:
+    return shown(items, "importing", share)
 
 
 def _refused(args: argparse.Namespace, done: list[_Taken], name: str, error: Exception) -> int:
