@@ -244,7 +244,8 @@ class _Arrival:
         self.database.execute(insert(SessionRow), row)
         if session.steps:
             self.database.execute(insert(StepRow), [*_step_rows(kept)])
-        facts.begin(self.database, session.id)
+        last = max(kept.times, default=session.created_at)
+        facts.begin_as(self.database, session, kept.ending, last)
 
     def linked(self) -> Received:
         """The links made, and what was done."""

@@ -50,10 +50,6 @@ class Finding:
         words = holding(self.connection, self.terms) if self.terms and self._newest_first else None
         return self._walk(limit, after) if words is None else self._by_words(words, limit, after)
 
-    def among(self, numbers: Sequence[int]) -> list[int]:
-        """Those of these few sessions that are wanted."""
-        return self._among(list(numbers), len(numbers), None)
-
     # -- what is asked for ----------------------------------------------------------------------
 
     @property

@@ -21,8 +21,9 @@ def put_on(connection: Connection, numbers: list[int], tag: str, moment: datetim
     rows = select(TagRow.number, TagRow.removed_at).where(TagRow.number.in_(numbers), TagRow.tag == tag)
     there = {number: removed for number, removed in connection.execute(rows)}
     again = [number for number, removed in there.items() if removed is not None]
-    own = update(TagRow).where(TagRow.number.in_(again), TagRow.tag == tag)
-    connection.execute(own.values(added_at=moment, removed_at=None))
+    if again:
+        own = update(TagRow).where(TagRow.number.in_(again), TagRow.tag == tag)
+        connection.execute(own.values(added_at=moment, removed_at=None))
     new = [number for number in numbers if number not in there]
     if new:
         rows_new = [{"number": number, "tag": tag, "added_at": moment} for number in new]

@@ -251,7 +251,16 @@ def test_another_sites_page_can_decide_nothing(server: Server, watched: Watched)
     assert answer.status == 403
 
 
+OVERFLOW = """() => {
+  const scrolls = (node) => ["auto", "scroll"].includes(getComputedStyle(node).overflowX);
+  const inScroller = (node) => { for (let up = node.parentElement; up; up = up.parentElement) if (scrolls(up)) return up !== document.body && up !== document.documentElement; return false; };
+  const seen = (node) => node.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && node.getBoundingClientRect().width > 1;
+  const ends = [...document.querySelectorAll("main *")].filter((node) => seen(node) && !inScroller(node)).map((node) => node.getBoundingClientRect().right);
+  return Math.round(Math.max(document.documentElement.scrollWidth, ...ends) - window.innerWidth);
+}"""  # noqa: E501
+
+
 def overflow(page: Page) -> int:
-    """Pixels that the page is wider than its window."""
-    found: int = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    """Pixels that the page, or anything on it that does not scroll by itself, is wider than its window."""
+    found: int = page.evaluate(OVERFLOW)
     return found
