@@ -98,11 +98,16 @@ const starButton = (board, step, number) => {
     const answer = await postJson(board.url("stars"), { step, on }).catch(() => ({ error: "The server could not be reached. Try again." }));
     if (answer.error) { board.say(answer.error); return; }
     if (on) steps.add(step); else steps.delete(step);
-    show(on);
-  }, { class: "rd-small rd-star", "aria-label": `Star candidate ${number + 1}`, "aria-pressed": "false" });
-  const show = (on) => { star.textContent = on ? "★" : "☆"; star.setAttribute("aria-pressed", String(on)); };
-  starred(board).then((steps) => show(steps.has(step)));
+    // The candidates may have been drawn anew since the click: the star that is on the page now is another.
+    for (const shown of board.root.querySelectorAll(`.rd-star[data-step="${step}"]`)) showStar(shown, on);
+  }, { class: "rd-small rd-star", "aria-label": `Star candidate ${number + 1}`, "aria-pressed": "false", "data-step": String(step) });
+  starred(board).then((steps) => showStar(star, steps.has(step)));
   return star;
+};
+
+const showStar = (star, on) => {
+  star.textContent = on ? "★" : "☆";
+  star.setAttribute("aria-pressed", String(on));
 };
 
 const starred = (board) => {

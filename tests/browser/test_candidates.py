@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.conftest import Rule, Server, Watched
 from tests.browser.pages import RefinePage
@@ -163,6 +163,30 @@ def test_a_star_on_a_candidate_stays(server: Server, watched: Watched, rule: Rul
     expect(star).to_have_attribute("aria-pressed", "true")
     other = page.board.get_by_role("button", name="Star candidate 1")
     expect(other).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_star_is_shown_on_candidates_that_were_drawn_anew_since_the_click(
+    server: Server, watched: Watched, rule: Rule
+) -> None:
+    page = begun(watched, server, rule)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if route.request.method == "POST":
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.page.route("**/stars", hold)
+    star = page.board.get_by_role("button", name="Star candidate 2")
+    star.evaluate("(star) => { window.clicked = star; }")
+    star.click()
+    page.card(1).get_by_role("button", name="Pick").click()
+    expect(page.board.locator(".rd-outcome")).to_be_visible()
+    assert star.evaluate("(star) => star !== window.clicked"), "the candidates were not drawn anew"
+    (waiting,) = held
+    waiting.continue_()
+    expect(star).to_have_attribute("aria-pressed", "true")
 
 
 def test_script_in_a_candidate_is_shown_as_text(server: Server, watched: Watched, rule: Rule) -> None:
