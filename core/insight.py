@@ -53,6 +53,7 @@ class Scope:
     scorer: str = ""
     since: datetime | None = None
     until: datetime | None = None
+    tag: str = ""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from core.gates import POLICY
 from core.importing.making import THE_RUN
 from core.insight import VERIFIERS, By, Points, RoundCell, Scope
 from storage.facts import milliseconds
-from storage.tables import FactsRow, RoundFactsRow, SessionRow
+from storage.tables import FacetRow, FactsRow, RoundFactsRow, SessionRow
 
 FULL = 1 - 1e-9
 F, R = FactsRow, RoundFactsRow
@@ -39,6 +39,9 @@ def within(scope: Scope) -> list[Condition]:
     found: list[Condition] = [F.deleted == 0]
     named = ((F.preset, scope.preset), (F.strategy, scope.strategy), (F.model, scope.model))
     found += [column == value for column, value in (*named, (F.scorer, scope.scorer)) if value]
+    if scope.tag:
+        tagged = select(FacetRow.number).where(FacetRow.facet == f"tag:{scope.tag}")
+        found.append(F.number.in_(tagged))
     found += [F.number >= milliseconds(scope.since)] if scope.since else []
     return found + ([F.number < milliseconds(scope.until)] if scope.until else [])
 

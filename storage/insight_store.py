@@ -32,7 +32,7 @@ from storage.insight_rounds import (
     within,
 )
 from storage.insight_votes import unblindings, votes_for_persons
-from storage.tables import SessionRow
+from storage.tables import SessionRow, TagRow
 
 AT_A_TIME = 500
 _LISTED = [name for name in Listed.__dataclass_fields__ if name != "title"]
@@ -90,8 +90,10 @@ class SqlInsightStore:
     def stamp(self) -> str:
         """Changes whenever anything that is counted here may have."""
         rows = select(func.count(), func.max(F.changed_at), func.sum(F.deleted), func.sum(F.behind))
+        tags = select(func.max(TagRow.added_at), func.max(TagRow.removed_at), func.count(TagRow.removed_at))
         with self._read.connect() as connection:
-            return " ".join(map(str, (*connection.execute(rows).one(), unblindings(connection))))
+            counted, tagged = connection.execute(rows).one(), connection.execute(tags).one()
+            return " ".join(map(str, (*counted, *tagged, unblindings(connection))))
 
     def votes_for_persons(self, scope: Scope) -> tuple[int, int]:
         """How many votes side with persons who overruled the policy, of how many on both texts."""

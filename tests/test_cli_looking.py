@@ -154,6 +154,8 @@ def test_insight_is_told_in_words_as_json_and_as_a_table(cli: Cli, ids: list[str
     rows = table(cli("history", "insight", "--csv").out)
     gain = next(row for row in rows if row["series"] == "as proposed")
     assert (gain["line"], gain["n"], gain["value"]) == ("round 1", "2", "0.375")
+    cli("history", "tag", "pilot", ids[1])
+    assert cli("history", "insight", "--tag", "pilot", "--json").json["sessions"] == 1
     nobody = cli("history", "insight", "--until", "2001-01-01", "--json").json
     assert nobody["sessions"] == 0 and "NaN" not in json.dumps(nobody)
 

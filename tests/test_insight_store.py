@@ -14,6 +14,7 @@ from core.domain import Completion, Decision, Ruling, Task, Usage
 from core.importing.making import sessions_of
 from core.importing.trajectories import read_trajectories
 from core.insight import By, Scope
+from core.listing import Chosen
 from core.models.protocol import Reply
 from core.questions import Chart, Insight, insight
 from core.running import Stop
@@ -147,6 +148,23 @@ def test_sessions_are_chosen_by_preset_model_scorer_and_day(house: House) -> Non
     assert house.asked(by="preset").scorers == (("heuristic", 1), ("logprob", 1))
     names = [line.name for line in chart(house.asked(by="preset").charts, "compared").lines]
     assert names == ["other", "rewrite"]
+
+
+def test_sessions_with_a_tag_are_counted_until_it_is_taken_off(house: House) -> None:
+    one, _ = played(house.bench), played(house.bench)
+    listing, chosen, stamps = house.bench.store.listing, Chosen((one,)), [house.counts.stamp()]
+    for on, expected in ((True, 1), (False, 0)):
+        done = listing.tag(chosen, "pilot", on=on)
+        stamps.append(house.counts.stamp())
+        found = house.asked(Scope(tag="pilot"))
+        assert (found.sessions, found.rounds) == (expected, 2 * expected)
+    listing.undo(done.undo)
+    stamps.append(house.counts.stamp())
+    assert house.asked(Scope(tag="pilot")).sessions == 1
+    none, tagged, off, again = stamps
+    assert len({none, tagged, off}) == 3 and again == tagged, (
+        "remembered answers would be told after a change"
+    )
 
 
 def test_right_and_wrong_are_a_verifiers_word(tmp_path: Path) -> None:

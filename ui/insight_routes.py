@@ -13,6 +13,7 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
 from core.insight import BYS, By, Figure, InsightStore, Scope
+from core.listing import Kind
 from core.questions import Chart, Insight, insight
 from core.workbench import Workbench
 from ui.naming import strategy_name
@@ -20,6 +21,7 @@ from ui.rows import LABELS
 
 View = dict[str, Any]
 LONGEST = 500
+TAG: Kind = "tag"
 MOST_KEPT = 32
 """Answers that are remembered until something changes."""
 Kept = dict[tuple[str, Scope, By], Insight]
@@ -36,6 +38,7 @@ def insight_routes(bench: Workbench, store: InsightStore) -> APIRouter:
         strategy: str = "",
         model: str = "",
         scorer: str = "",
+        tag: str = "",
         since: str = "",
         until: str = "",
         by: str = "strategy",
@@ -44,9 +47,9 @@ def insight_routes(bench: Workbench, store: InsightStore) -> APIRouter:
             moments = _moments(since, until)
         except ValueError:
             return JSONResponse({"error": "A day looks like 2026-11-30."})
-        if by not in BYS or max(map(len, (preset, strategy, model, scorer))) > LONGEST:
+        if by not in BYS or max(map(len, (preset, strategy, model, scorer, tag))) > LONGEST:
             return JSONResponse({"error": "The address of this page asks for something that there is not."})
-        scope = Scope(preset, strategy, model, scorer, *moments)
+        scope = Scope(preset, strategy, model, scorer, *moments, tag=tag)
         return JSONResponse(await asyncio.to_thread(_view, bench, store, scope, by, kept))
 
     return router
@@ -76,7 +79,7 @@ def _answers(store: InsightStore, scope: Scope, by: By, kept: Kept) -> Insight:
 
 def _view(bench: Workbench, store: InsightStore, scope: Scope, by: By, kept: Kept) -> View:
     found, choices = _answers(store, scope, by, kept), bench.store.listing.choices()
-    named = {kind: [[each, _named(kind, each)] for each in choices.get(kind, [])] for kind in BYS}
+    named = {kind: [[each, _named(kind, each)] for each in choices.get(kind, [])] for kind in (*BYS, TAG)}
     charts = [_chart(chart, by) for chart in found.charts]
     return {**_about(found), "choices": named, "charts": charts}
 

@@ -5,7 +5,7 @@ import { drawing, table } from "./insight_chart.js";
 import { csvOf, savePng, saveSvg, saveText } from "./saving.js";
 
 const LOST = "The server could not be reached. Reload the page to try again.";
-const FIELDS = ["preset", "strategy", "model", "scorer", "since", "until", "by"];
+const FIELDS = ["preset", "strategy", "model", "scorer", "tag", "since", "until", "by"];
 const HEADS = ["question", "group", "series", "value", "low", "high", "n", "interval", "undefined because"];
 const count = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 
@@ -54,6 +54,7 @@ class Insight {
       select.value = chosen;
     };
     for (const name of ["preset", "strategy", "model"]) options(name, "all", found.choices[name]);
+    options("tag", "any or none", found.choices.tag);
     options("scorer", "the most frequent", found.scorers.map(([value, label, number]) => [value, `${label} (${number.toLocaleString("en")})`]));
     for (const name of ["since", "until"]) this.form.elements[name].value = asked[name] || "";
     this.form.elements.by.value = asked.by || "strategy";

@@ -51,7 +51,7 @@ def answers(tools: Tools, args: argparse.Namespace) -> int:
 
 
 def _scope(args: argparse.Namespace, wanted: Filter) -> Scope:
-    return Scope(args.preset, args.strategy, args.model, args.scorer, wanted.since, wanted.until)
+    return Scope(args.preset, args.strategy, args.model, args.scorer, wanted.since, wanted.until, args.tag)
 
 
 def _figure_rows(found: Insight) -> Iterator[Sequence[Any]]:

@@ -69,6 +69,7 @@ def _insight(p: argparse.ArgumentParser) -> None:
     p.add_argument("--preset", default="", metavar="NAME", help="sessions of this preset")
     p.add_argument("--strategy", default="", metavar="NAME", help="of this strategy")
     p.add_argument("--model", default="", metavar="NAME", help="by this model")
+    p.add_argument("--tag", default="", metavar="TAG", help="with this tag")
     p.add_argument("--scorer", default="", choices=[*SCORERS, "given"], metavar="NAME",
                    help="whose scores count (default: the most frequent gate's)")  # fmt: skip
     p.add_argument("--since", default="", metavar="DAY", help="that began on this day (UTC) or later")
