@@ -66,7 +66,7 @@ class SessionView {
     this.part("state").textContent = view.state;
     const file = (form, name) => el("a", { href: this.url(`export?form=${form}`), download: `session.${form}` }, name);
     this.part("links").replaceChildren(el("a", { href: address("/", { session: this.id }) }, "Open to work on"),
-      el("span", {}, "As a file: ", file("html", "HTML"), " · ", file("md", "Markdown"), " · ", file("json", "JSON")));
+      el("span", {}, "As a file: ", file("html", "HTML"), " · ", file("md", "Markdown"), " · ", file("csv", "CSV"), " · ", file("json", "JSON")));
     this.part("task-parts").replaceChildren(...view.task.flatMap(([name, text]) => [el("h3", {}, name), el("div", { class: "rd-text", dir: "auto" }, text)]));
   }
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.conftest import Rule, Server, Watched
 from tests.browser.pages import RefinePage
+from tests.browser.test_refine import overflow
+from tests.browser.test_steering import violations
 
 SEED = 40
 TEXTS = {
@@ -26,8 +29,13 @@ def answers(seed: int) -> str:
 class CandidatesPage(RefinePage):
     """The same page with candidates."""
 
-    def begin(self, strategy: str = "Several drafts, the best by score", text: str = "A text.") -> None:
-        self.open("candidates/")
+    def begin(
+        self,
+        strategy: str = "Several drafts, the best by score",
+        text: str = "A text.",
+        theme: str = "light",
+    ) -> None:
+        self.open(f"candidates/?__theme={theme}")
         self.fill(text)
         self.page.locator("#strategy input").click()
         self.page.get_by_role("option", name=strategy, exact=True).click()
@@ -197,3 +205,22 @@ def test_script_in_a_candidate_is_shown_as_text(server: Server, watched: Watched
     page.press("Compare the ticked")
     expect(page.board.locator(".rd-compare .rd-diff")).to_contain_text(evil)
     assert page.page.title() == "Redraft"
+
+
+@pytest.mark.parametrize(("width", "theme"), [(380, "dark"), (1440, "light")])
+def test_nothing_is_cut_off_and_anybody_can_read_it(
+    server: Server, watched: Watched, rule: Rule, width: int, theme: str
+) -> None:
+    rule.by_seed = lambda seed: f"{'W' * 200} {answers(seed)}"
+    page = CandidatesPage(watched.page(), server.url)
+    page.page.set_viewport_size({"width": width, "height": 800})
+    page.begin(theme=theme)
+    page.tick(1, 2, 3)
+    page.press("Compare the ticked")
+    expect(page.board.locator(".rd-compare .rd-diff").first).to_be_visible()
+    assert overflow(page.page) <= 0
+    violations(page.page)
+    page.board.get_by_role("button", name="Pick candidate 2").click()
+    expect(page.board.locator(".rd-outcome")).to_be_visible()
+    assert overflow(page.page) <= 0
+    violations(page.page)
