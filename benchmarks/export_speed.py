@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.synthetic_sessions import fill
-from core.interchange import head, rows_of
+from core.interchange import rows_of
 from core.listing import Chosen
 from storage.archive import SqlArchive
 from storage.database import open_database
@@ -82,8 +82,7 @@ def _alone(command: str, database: Path, file: Path) -> None:
     before, began = _resident("VmRSS"), time.perf_counter()
     if command == "export":
         with file.open("w", encoding="ascii") as out:
-            out.write(f"{head(archive.count(Chosen()))}\n")
-            out.writelines(f"{line}\n" for line in archive.documents(Chosen()))
+            out.writelines(archive.file(Chosen()))
     else:
         with file.open("rb") as stream:
             archive.receive_documents(rows_of(stream))

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Protocol
 from core.listing import Chosen
 from core.sessions import Session
 
-SESSION, HEAD, VERSION = "redraft session", "redraft sessions", 1
+SESSION, HEAD, VERSION = "redraft session", "redraft sessions", 2
 DERIVED = ("spent", "notes", "outcome")
 """What a document may hold besides: computed from the rest, so nothing of it is read."""
 MAX_TEXT = 10_000_000
@@ -84,12 +84,22 @@ class Archive(Protocol):
         """How many sessions are chosen. Raises UnknownSession for an id that there is not."""
         ...
 
-    def kept(self, chosen: Chosen) -> Iterator[Kept]:
-        """The chosen sessions, oldest first. Raises UnknownSession for an id that there is not."""
+    def one(self, session_id: str) -> Kept:
+        """One session, deleted or not. Raises UnknownSession."""
         ...
 
-    def documents(self, chosen: Chosen) -> Iterator[str]:
-        """The same as documents, each on one line. A link to a session that isn't chosen is left out."""
+    def kept(self, chosen: Chosen) -> Iterator[Kept]:
+        """The chosen sessions, oldest first. Raises UnknownSession, at once, for an id that there is not.
+
+        Which ones is settled by the call; each is read when its turn comes.
+        """
+        ...
+
+    def file(self, chosen: Chosen) -> Iterator[str]:
+        """The same as the lines of a file that can be imported, the head first.
+
+        A link to a session that isn't chosen is left out.
+        """
         ...
 
     def receive_documents(self, rows: Iterable[Row]) -> Received:
@@ -217,9 +227,9 @@ def check_version(place: str, found: dict[str, Any]) -> None:
     form, version = found.get("format"), found.get("version")
     if form not in (SESSION, HEAD):
         raise ImportProblem(place, f"it is not a session as Redraft exports it (no format {SESSION!r}).")
-    if version != VERSION or isinstance(version, bool):
+    if version not in range(1, VERSION + 1) or isinstance(version, bool):
         raise ImportProblem(
-            place, f"its version is {version!r}; this Redraft reads version {VERSION}. Update Redraft."
+            place, f"its version is {version!r}; this Redraft reads versions up to {VERSION}. Update Redraft."
         )
 
 

@@ -75,10 +75,11 @@ class RecipeChanged(Exception):
 
 
 class StoreBusy(Exception):
-    """The store can't be written to now; the same again later may work."""
+    """The store can't be written to now; the same again later may work. `reason` is the driver's word."""
 
-    def __init__(self) -> None:
-        super().__init__("The database is busy, perhaps with another program. Nothing is lost; try again.")
+    def __init__(self, reason: str = "") -> None:
+        why = f"can't be written to ({reason})" if reason else "is busy, perhaps with another program"
+        super().__init__(f"The database {why}. Nothing is lost; try again.")
 
 
 class UnknownSession(Exception):

@@ -1,6 +1,7 @@
-"""All sessions as a stream out of a database, and sessions of elsewhere into it: core.interchange.Archive.
+"""All sessions as a stream out of a database, and the way in: core.interchange.Archive. Knows no file.
 
-An import is one transaction. While it runs nothing else can be written to an SQLite database. Knows no file.
+What is chosen is settled at the first moment; each session is read in a transaction of its own, so that a
+slow reader holds neither a connection nor a snapshot.
 """
 
 from __future__ import annotations
@@ -8,43 +9,25 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from typing import Any
+from dataclasses import replace
 
-from sqlalchemy import Connection, Engine, insert, select, update
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import Connection, Engine, select
 
-from core.domain import Mode, Recipe
-from core.fitting import check_kept
-from core.interchange import ImportProblem, Kept, Marks, Received, Row
+from core.interchange import Kept, Received, Row, head
 from core.listing import Chosen, Order
-from core.sessions import Session, StoreBusy, UnknownSession
-from core.steps import Step
-from storage import codec, facts
+from core.sessions import UnknownSession
+from storage import arrival
 from storage.database import for_writing
 from storage.documents import document, read_document
 from storage.finding import Finding
-from storage.marking import add_marks, marks_of
-from storage.tables import FactsRow, SessionRow, StepRow
+from storage.marking import marks_of
+from storage.reading import kept_session
+from storage.tables import FactsRow
 
 PAGE = 100
 """Sessions looked up at a time."""
 FOUND = 1000
 """Sessions found at a time."""
-
-_COLUMNS = (
-    SessionRow.id,
-    SessionRow.title,
-    SessionRow.created_at,
-    SessionRow.task,
-    SessionRow.recipe,
-    SessionRow.mode,
-    SessionRow.problem,
-    SessionRow.ending,
-    SessionRow.parent_id,
-    SessionRow.parent_steps,
-)
 
 
 class SqlArchive:
@@ -55,42 +38,61 @@ class SqlArchive:
 
     def count(self, chosen: Chosen) -> int:
         """How many sessions are chosen. Raises UnknownSession for an id that there is not."""
-        with self._read.connect() as database:
-            return len(_numbers(database, chosen))
+        return len(self._numbers(chosen))
+
+    def one(self, session_id: str) -> Kept:
+        """One session, deleted or not. Raises UnknownSession."""
+        return next(self.kept(Chosen((session_id,))))
 
     def kept(self, chosen: Chosen) -> Iterator[Kept]:
-        """The chosen sessions, oldest first, all as they are at the first one's moment."""
-        with self._read.connect() as database:
-            yield from _read_all(database, _numbers(database, chosen))
+        """The chosen sessions, oldest first. Raises UnknownSession for an id that there is not."""
+        return self._read_all(self._numbers(chosen))
 
-    def documents(self, chosen: Chosen) -> Iterator[str]:
-        """The chosen sessions as lines; a link to a session that is not among them is left out."""
-        with self._read.connect() as database:
-            numbers = _numbers(database, chosen)
-            for kept in _read_all(database, numbers):
-                yield document(kept if _parent_among(database, kept, numbers) else _alone(kept))
+    def file(self, chosen: Chosen) -> Iterator[str]:
+        """The same as the lines of a file; a link to a session that is not among them is left out."""
+        numbers = self._numbers(chosen)
+        return self._lines(numbers)
+
+    def _lines(self, numbers: array[int]) -> Iterator[str]:
+        yield f"{head(len(numbers))}\n"
+        for kept in self._read_all(numbers):
+            yield f"{document(kept if self._parent_among(kept, numbers) else _alone(kept))}\n"
 
     def receive_documents(self, rows: Iterable[Row]) -> Received:
         """Keep the sessions of a file, all or none."""
-        return self._receive(((row.place, read_document(row)) for row in rows), timeless=False)
+        coming = ((row.place, read_document(row)) for row in rows)
+        return arrival.receive(self._read, self._write, coming, timeless=False)
 
     def receive(self, incoming: Iterable[tuple[str, Kept]]) -> Received:
         """Keep sessions made of a file's rows, all or none; when they were made does not tell them apart."""
-        return self._receive(incoming, timeless=True)
+        return arrival.receive(self._read, self._write, incoming, timeless=True)
 
-    def _receive(self, incoming: Iterable[tuple[str, Kept]], *, timeless: bool) -> Received:
-        try:
-            with self._write.begin() as database:
-                arrival = _Arrival(database, timeless)
-                for place, kept in incoming:
-                    check_kept(place, kept)
-                    arrival.take(place, kept)
-                return arrival.linked()
-        except OperationalError as error:
-            raise StoreBusy from error
+    def _numbers(self, chosen: Chosen) -> array[int]:
+        with self._read.connect() as database:
+            return _numbers(database, chosen)
 
+    def _read_all(self, numbers: array[int]) -> Iterator[Kept]:
+        """The sessions of these numbers, in that order."""
+        for begin in range(0, len(numbers), PAGE):
+            part = numbers[begin : begin + PAGE]
+            with self._read.connect() as database:
+                rows = select(FactsRow.number, FactsRow.session_id).where(FactsRow.number.in_(part))
+                ids = {number: session_id for number, session_id in database.execute(rows)}
+                marks = marks_of(database, part)
+            for number in part:
+                with self._read.connect() as database:
+                    found = kept_session(database, ids[number])
+                if found is not None:
+                    yield replace(found[0], marks=marks[number])
 
-# -- out ---------------------------------------------------------------------------------------------
+    def _parent_among(self, kept: Kept, numbers: array[int]) -> bool:
+        if kept.session.parent is None:
+            return False
+        parent, _ = kept.session.parent
+        with self._read.connect() as database:
+            number = _known(database, [parent]).get(parent)
+        place = bisect_left(numbers, number) if number is not None else len(numbers)
+        return place < len(numbers) and numbers[place] == number
 
 
 def _numbers(database: Connection, chosen: Chosen) -> array[int]:
@@ -129,160 +131,5 @@ def _known(database: Connection, ids: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def _read_all(database: Connection, numbers: array[int]) -> Iterator[Kept]:
-    """The sessions of these numbers, in that order."""
-    rows = select(FactsRow.number, *_COLUMNS).join(FactsRow, FactsRow.session_id == SessionRow.id)
-    for begin in range(0, len(numbers), PAGE):
-        part = numbers[begin : begin + PAGE]
-        found = database.execute(rows.where(FactsRow.number.in_(part)).order_by(FactsRow.number)).all()
-        marks = marks_of(database, part)
-        for row in found:
-            yield replace(_kept(database, row), marks=marks[row.number])
-
-
-def _parent_among(database: Connection, kept: Kept, numbers: array[int]) -> bool:
-    parent = kept.session.parent
-    number = _known(database, [parent[0]]).get(parent[0]) if parent else None
-    if number is None:
-        return False
-    place = bisect_left(numbers, number)
-    return place < len(numbers) and numbers[place] == number
-
-
-def _kept(database: Connection, row: Any) -> Kept:
-    own = select(StepRow.created_at, StepRow.request, StepRow.answer).where(StepRow.session_id == row.id)
-    found = database.execute(own.order_by(StepRow.position)).all()
-    steps = tuple(
-        Step(codec.load(each.request, codec.REQUEST), codec.load(each.answer, codec.ANSWER)) for each in found
-    )
-    mode: Mode = row.mode
-    session = Session(
-        id=row.id,
-        title=row.title,
-        created_at=row.created_at,
-        task=codec.load(row.task, codec.TASK),
-        recipe=codec.load(row.recipe, codec.RECIPE),
-        mode=mode,
-        steps=steps,
-        problem=row.problem,
-        parent=(row.parent_id, row.parent_steps) if row.parent_id else None,
-    )
-    return Kept(session, tuple(each.created_at for each in found), row.ending)
-
-
 def _alone(kept: Kept) -> Kept:
     return replace(kept, session=replace(kept.session, parent=None))
-
-
-# -- in ----------------------------------------------------------------------------------------------
-
-
-@dataclass
-class _Arrival:
-    """One import under way. Links between sessions are made last: a fork may come before its parent."""
-
-    database: Connection
-    timeless: bool
-    done: Received = field(default_factory=Received)
-    links: list[tuple[str, str, int]] = field(default_factory=list)
-    moment: datetime = field(default_factory=lambda: datetime.now(UTC))
-
-    def take(self, place: str, kept: Kept) -> None:
-        """One more session, unless it is here already."""
-        here = self._here(kept.session.id)
-        if here is None:
-            self._insert(kept)
-            self.done = replace(self.done, new=self.done.new + 1)
-        else:
-            there, deleted = here
-            self._compare(place, there, kept)
-            self.done = replace(
-                self.done, known=self.done.known + 1, deleted=self.done.deleted + (1 if deleted else 0)
-            )
-        if kept.session.parent and (here is None or here[0].session.parent is None):
-            self.links.append((kept.session.id, *kept.session.parent))
-        if kept.marks != Marks():
-            number = facts.number_of(self.database, kept.session.id)
-            add_marks(self.database, number, kept.marks, self.moment)
-
-    def _here(self, session_id: str) -> tuple[Kept, bool] | None:
-        query = select(*_COLUMNS, SessionRow.deleted_at).where(SessionRow.id == session_id)
-        row = self.database.execute(query).one_or_none()
-        return None if row is None else (_kept(self.database, row), row.deleted_at is not None)
-
-    def _compare(self, place: str, here: Kept, kept: Kept) -> None:
-        """Raises ImportProblem unless all that comes is here already."""
-        count, grown = len(kept.session.steps), len(here.session.steps) > len(kept.session.steps)
-        begun = replace(here.session, steps=here.session.steps[:count])
-        part = replace(here, session=begun, times=here.times[:count])
-        if self._core(part, grown) != self._core(kept, grown):
-            why = f"session {kept.session.id} is here already and is another: {_difference(part, kept)}."
-            raise ImportProblem(place, why)
-
-    def _core(self, kept: Kept, grown: bool) -> Kept:
-        """What must be equal: all but links and marks; of one that went on, what going on does not change."""
-        session = replace(kept.session, parent=None)
-        if grown:
-            session = replace(session, recipe=_ANY_RECIPE, mode="ask", problem="")
-            kept = replace(kept, ending="")
-        if self.timeless:
-            session, kept = replace(session, created_at=_ANY_TIME), replace(kept, times=())
-        return replace(kept, session=session, marks=Marks())
-
-    def _insert(self, kept: Kept) -> None:
-        session = kept.session
-        row = {
-            "id": session.id,
-            "created_at": session.created_at,
-            "title": session.title,
-            "task": codec.dump(session.task, codec.TASK),
-            "recipe": codec.dump(session.recipe, codec.RECIPE),
-            "mode": session.mode,
-            "problem": session.problem,
-            "ending": kept.ending,
-        }
-        self.database.execute(insert(SessionRow), row)
-        if session.steps:
-            self.database.execute(insert(StepRow), [*_step_rows(kept)])
-        last = max(kept.times, default=session.created_at)
-        facts.begin_as(self.database, session, kept.ending, last)
-
-    def linked(self) -> Received:
-        """The links made, and what was done."""
-        for child, parent, steps in self.links:
-            there = self.database.scalar(select(SessionRow.id).where(SessionRow.id == parent))
-            if there is None:
-                self.done = replace(self.done, alone=self.done.alone + 1)
-                continue
-            own = update(SessionRow).where(SessionRow.id == child)
-            self.database.execute(own.values(parent_id=parent, parent_steps=steps))
-        return self.done
-
-
-_ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
-_ANY_RECIPE = Recipe("", "", "")
-
-
-def _step_rows(kept: Kept) -> Iterator[dict[str, Any]]:
-    for position, (step, at) in enumerate(zip(kept.session.steps, kept.times, strict=True)):
-        yield {
-            "session_id": kept.session.id,
-            "position": position,
-            "created_at": at,
-            "kind": step.request.kind,
-            "request": codec.dump(step.request, codec.REQUEST),
-            "answer": codec.dump(step.answer, codec.ANSWER),
-        }
-
-
-def _difference(here: Kept, kept: Kept) -> str:
-    """The first thing in which two sessions of one id differ, in words."""
-    ours, theirs = here.session, kept.session
-    if len(ours.steps) < len(theirs.steps):
-        return f"it has {len(ours.steps)} steps here and {len(theirs.steps)} in the file"
-    for position, (one, other) in enumerate(zip(ours.steps, theirs.steps, strict=True)):
-        if one != other:
-            return f"step {position} differs"
-    names = ("title", "task", "recipe", "mode", "created_at", "problem")
-    unlike = [name for name in names if getattr(ours, name) != getattr(theirs, name)]
-    return f"its {unlike[0].replace('_at', '')} differs" if unlike else "its times or its end differ"

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import OperationalError
+
+from core.sessions import StoreBusy
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_SECONDS = 10.0
@@ -78,6 +83,16 @@ def _begin_sqlite(connection: Connection) -> None:
 def for_writing(engine: Engine) -> Engine:
     """The same engine, for transactions that will write."""
     return engine.execution_options(write=True)
+
+
+@contextmanager
+def told_when_busy() -> Iterator[None]:
+    """A write that the database does not take now is a StoreBusy, with the driver's word for other reasons."""
+    try:
+        yield
+    except OperationalError as error:
+        reason = str(error.orig)
+        raise StoreBusy("" if "locked" in reason or "busy" in reason else reason) from error
 
 
 def upgrade(engine: Engine, revision: str = "head") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,23 +27,41 @@ _NEW_FACTS, _NEW_ROUNDS = insert(FactsRow), insert(RoundFactsRow)
 _NEW_FACETS, _NEW_TEXT = insert(FacetRow), insert(SearchRow)
 
 
+@dataclass(frozen=True)
+class Known:
+    """What lists know of a session, before it has a number: worked out without a database."""
+
+    session_id: str
+    began: datetime
+    changed: datetime
+    steps: int
+    facts: Facts
+    text: str
+
+
+def known_of(session: Session, ending: str, last: datetime) -> Known:
+    """What lists know of a session with this ending; `last` is the moment of its last step."""
+    changed, facts = max(session.created_at, last), facts_of(session, ending)
+    return Known(session.id, session.created_at, changed, len(session.steps), facts, _searched(session))
+
+
 def begin(connection: Connection, session_id: str) -> None:
     """Let lists know of a session that was just put into the table of sessions, with all its steps."""
     session, ending = whole_session(connection, session_id)
     own = select(func.max(StepRow.created_at)).where(StepRow.session_id == session_id)
-    begin_as(connection, session, ending, connection.scalar(own) or session.created_at)
+    put_new(connection, known_of(session, ending, connection.scalar(own) or session.created_at))
 
 
-def begin_as(connection: Connection, session: Session, ending: str, last: datetime) -> None:
-    """The same where the session is at hand, with its ending and the moment of its last step."""
-    number, facts = _free_number(connection, session.created_at), facts_of(session, ending)
-    listed = {"number": number, "session_id": session.id, "steps": len(session.steps)}
-    row = {**facts_values(facts), **listed, "changed_at": max(session.created_at, last)}
+def put_new(connection: Connection, known: Known) -> None:
+    """Let lists know of a session that was just put into the table of sessions."""
+    number = _free_number(connection, known.began)
+    listed = {"number": number, "session_id": known.session_id, "steps": known.steps}
+    row = {**facts_values(known.facts), **listed, "changed_at": known.changed}
     # One statement a table and none that looks: an import is little else than this.
     connection.execute(_NEW_FACTS, row)
-    _insert_rounds(connection, number, facts)
-    _insert_facets(connection, number, facet_names(facts))
-    connection.execute(_NEW_TEXT, {"number": number, "text": _searched(session)})
+    _insert_rounds(connection, number, known.facts)
+    _insert_facets(connection, number, facet_names(known.facts))
+    connection.execute(_NEW_TEXT, {"number": number, "text": known.text})
 
 
 def fold(connection: Connection, session_id: str) -> None:

@@ -12,11 +12,10 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 from sqlalchemy import Connection, Engine, delete, func, insert, select, update
-from sqlalchemy.exc import OperationalError
 
 from core.listing import KINDS, MOST_COUNTED, Chosen, Done, Filter, Kind, NotAllowed, Order, name_of, tag_of
-from core.sessions import StoreBusy, Summary
-from storage.database import for_writing
+from core.sessions import Summary
+from storage.database import for_writing, told_when_busy
 from storage.facts import WHOLE, number_of, set_marks
 from storage.finding import Finding
 from storage.marking import AT_A_TIME, check_step, put_on, restore, tags_of, take_off, undo_tags
@@ -122,11 +121,8 @@ class SqlListing:
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
         """One transaction that writes. Raises StoreBusy where others write for too long."""
-        try:
-            with self._write.begin() as connection:
-                yield connection
-        except OperationalError as error:
-            raise StoreBusy from error
+        with told_when_busy(), self._write.begin() as connection:
+            yield connection
 
     # -- stars and saved filters ------------------------------------------------------------------
 

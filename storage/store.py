@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from sqlalchemy import Engine, func, select, update
-from sqlalchemy.exc import IntegrityError, OperationalError
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Database
 
 from core.domain import Mode, Recipe, Task
 from core.listing import Filter, Order
-from core.sessions import RecipeChanged, Session, StaleStep, StoreBusy, Summary, UnknownSession
+from core.sessions import RecipeChanged, Session, StaleStep, Summary, UnknownSession
 from core.steps import Step
 from storage import codec, facts
 from storage.archive import SqlArchive
-from storage.database import for_writing
+from storage.database import for_writing, told_when_busy
 from storage.listing import SqlListing
 from storage.reading import session_of, step_of
 from storage.tables import FactsRow, SessionRow, StepRow
@@ -38,7 +40,7 @@ class SqlStore:
             recipe=codec.dump(recipe, codec.RECIPE),
             mode=mode,
         )
-        with Database(self._write) as database, database.begin():
+        with self._writing() as database:
             database.add(row)
             database.flush()
             facts.begin(database.connection(), row.id)
@@ -46,7 +48,7 @@ class SqlStore:
 
     def fork(self, session_id: str, position: int) -> str:
         """A new session on the first `position` steps of another."""
-        with Database(self._write) as database, database.begin():
+        with self._writing() as database:
             source = _row(database, session_id)
             recorded = _steps(database, session_id)
             steps = recorded[:position]
@@ -85,7 +87,7 @@ class SqlStore:
             answer=codec.dump(step.answer, codec.ANSWER),
         )
         try:
-            with Database(self._write) as database, database.begin():
+            with self._writing() as database:
                 row_now = _row(database, session_id)
                 if recipe is not None and row_now.recipe != codec.dump(recipe, codec.RECIPE):
                     raise RecipeChanged
@@ -94,12 +96,10 @@ class SqlStore:
                 facts.grown(database.connection(), session_id, position + 1, row.created_at)
         except IntegrityError as error:
             raise StaleStep from error
-        except OperationalError as error:
-            raise StoreBusy from error
 
     def set_recipe(self, session_id: str, recipe: Recipe, steps: int) -> None:
         """Put another recipe in the place of the session's, unless it has moved on from `steps` steps."""
-        with Database(self._write) as database, database.begin():
+        with self._writing() as database:
             row = _row(database, session_id)
             _refuse_gap(database, session_id, steps)
             row.recipe = codec.dump(recipe, codec.RECIPE)
@@ -151,7 +151,7 @@ class SqlStore:
 
     def fold(self, session_id: str) -> None:
         """Bring what lists know of the session up to its last step."""
-        with self._write.begin() as connection:
+        with told_when_busy(), self._write.begin() as connection:
             facts.fold(connection, session_id)
 
     def fold_behind(self, most: int) -> int:
@@ -162,20 +162,24 @@ class SqlStore:
             try:
                 self.fold(session_id)
             except ValueError:  # of a row that no version can read: it is listed as it is
-                with self._write.begin() as connection:
+                with told_when_busy(), self._write.begin() as connection:
                     facts.leave(connection, session_id)
-            except OperationalError as error:
-                raise StoreBusy from error
         return len(found)
 
+    @contextmanager
+    def _writing(self) -> Iterator[Database]:
+        """One transaction that writes. Raises StoreBusy where others write for too long."""
+        with told_when_busy(), Database(self._write) as database, database.begin():
+            yield database
+
     def _set(self, session_id: str, **values: str) -> None:
-        with Database(self._write) as database, database.begin():
+        with self._writing() as database:
             _row(database, session_id)
             database.execute(update(SessionRow).where(SessionRow.id == session_id).values(**values))
             facts.fall_behind(database.connection(), session_id)
 
     def _mark(self, session_id: str, deleted_at: datetime | None) -> None:
-        with Database(self._write) as database, database.begin():
+        with self._writing() as database:
             _row(database, session_id).deleted_at = deleted_at
             listed = update(FactsRow).where(FactsRow.session_id == session_id)
             database.execute(listed.values(deleted=int(deleted_at is not None)))

@@ -70,7 +70,7 @@ def test_several_or_found_sessions_are_exported(cli: Cli, chat: FaultServer) -> 
     found = cli("history", "export", "--query", "TEXT").out.splitlines()
     assert json.loads(found[0])["sessions"] == 2 and "third" not in "".join(found)
     assert json.loads(cli("history", "export", "--query", "nowhere").out) == {
-        "format": "redraft sessions", "version": 1, "sessions": 0,
+        "format": "redraft sessions", "version": 2, "sessions": 0,
     }  # fmt: skip
 
 

@@ -72,4 +72,4 @@ def test_marks_and_bulk_actions_and_their_undo(store: SqlStore) -> None:
     gone = listing.delete(zebras)
     assert (gone.sessions, listing.count(Filter())) == (5, 25)
     assert (listing.undo(gone.undo), listing.count(Filter())) == (5, 30)
-    assert sum(1 for _ in store.archive.documents(zebras)) == 5
+    assert sum(1 for _ in store.archive.file(zebras)) == 6

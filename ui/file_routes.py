@@ -10,7 +10,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
@@ -19,7 +18,7 @@ from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
 from starlette.background import BackgroundTask
 
 from core.importing.receiving import Source, receive
-from core.interchange import Archive, ImportProblem, head
+from core.interchange import Archive, ImportProblem
 from core.listing import Chosen
 from core.sessions import StoreBusy, UnknownSession
 from core.step_table import step_table
@@ -53,12 +52,11 @@ def file_routes(archive: Archive) -> APIRouter:
         form = "csv" if query.get("form") == "csv" else "jsonl"
         try:
             chosen = chosen_of(query)
-            count = await asyncio.to_thread(archive.count, chosen)
+            lines = await asyncio.to_thread(_lines, archive, chosen, form)
         except (BadFilter, UnknownSession) as refusal:
             # A status that makes a browser's download fail rather than keep the words as a file.
             return JSONResponse({"error": str(refusal)}, status_code=400)
         headers = {"Content-Disposition": f'attachment; filename="redraft-sessions.{form}"'}
-        lines = _lines(archive, chosen, form, count)
         return StreamingResponse(lines, media_type=FILE_TYPES[form], headers=headers)
 
     @router.post("/import")
@@ -88,11 +86,9 @@ def file_routes(archive: Archive) -> APIRouter:
     return router
 
 
-def _lines(archive: Archive, chosen: Chosen, form: str, count: int) -> Iterator[str]:
-    """All that is chosen as lines: a table, or a file of so many sessions that can be imported."""
-    if form == "csv":
-        return step_table(archive.kept(chosen))
-    return (f"{line}\n" for line in chain([head(count)], archive.documents(chosen)))
+def _lines(archive: Archive, chosen: Chosen, form: str) -> Iterator[str]:
+    """All that is chosen as lines: a table, or a file that can be imported. Raises UnknownSession."""
+    return step_table(archive.kept(chosen)) if form == "csv" else archive.file(chosen)
 
 
 def _take(archive: Archive, stream: BinaryIO, name: str, model: str) -> View:

@@ -20,7 +20,6 @@ from core.domain import Budget, Decision, Mode, Point, Recipe, Role, Ruling, Sev
 from core.engine import Finished, HistoryMismatch, Place
 from core.export import Form, export
 from core.history import tokens_at
-from core.listing import Chosen
 from core.models.catalog import Models, UnknownModel
 from core.models.protocol import ModelError
 from core.preset_schema import PresetError
@@ -236,7 +235,7 @@ class _Routes:
 
 
 def _exported(bench: Workbench, session_id: str, form: FileForm) -> str:
-    kept = next(bench.store.archive.kept(Chosen((session_id,))))
+    kept = bench.store.archive.one(session_id)
     if form == "csv":
         return "".join(step_table([kept]))
     place, _ = bench.readable_place(kept.session)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from core.config import Endpoint
 from core.export import Form, export
-from core.listing import Chosen
 from core.models.catalog import Models
 from core.models.protocol import Notice
 from core.preset_library import PresetLibrary
@@ -62,7 +61,7 @@ def say_notice(event: object) -> None:
 
 def exported(tools: Tools, session_id: str, form: Form) -> str:
     """The session in that form; says where it can only be read any more."""
-    kept = next(tools.bench.store.archive.kept(Chosen(ids=(session_id,))))
+    kept = tools.bench.store.archive.one(session_id)
     place, problem = tools.bench.readable_place(kept.session)
     if problem:
         say(f"note: {problem}")

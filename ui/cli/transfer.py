@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 from core.importing.files import Kind
 from core.importing.receiving import Source, receive
-from core.interchange import ImportProblem, Received, head
+from core.interchange import ImportProblem, Received
 from core.sessions import StoreBusy
 from core.step_table import step_table
 from ui.cli.choosing import chosen_by
@@ -31,7 +31,7 @@ def export_many(tools: Tools, args: argparse.Namespace, form: ManyForm) -> int:
     if form == "csv":
         lines = step_table(_watched(tools.bench.store.archive.kept(chosen), total))
     else:
-        lines = _with_head(total, _watched(tools.bench.store.archive.documents(chosen), total))
+        lines = _watched(tools.bench.store.archive.file(chosen), total)
     if not args.output:
         sys.stdout.writelines(lines)
         return DONE
@@ -52,13 +52,6 @@ def export_many(tools: Tools, args: argparse.Namespace, form: ManyForm) -> int:
 
 def _watched(items: Iterator[T], total: int) -> Iterator[T]:
     return shown(items, "exporting", lambda count: count / max(total, 1))
-
-
-def _with_head(total: int, documents: Iterator[str]) -> Iterator[str]:
-    """The lines of the file."""
-    yield f"{head(total)}\n"
-    for each in documents:
-        yield f"{each}\n"
 
 
 # -- import ------------------------------------------------------------------------------------------
