@@ -94,7 +94,10 @@ class Listing(Protocol):
         ...
 
     def ids(self, chosen: Chosen, limit: int, after: str | None = None) -> list[str]:
-        """Ids of what is chosen, newest first, from the one after `after` on: to go through all of them."""
+        """Ids of what is chosen, newest first (named ones as they are named), from the one after `after` on.
+
+        To go through all of them; those of `but` are among them.
+        """
         ...
 
     def choices(self) -> dict[Kind, list[str]]:

@@ -50,8 +50,8 @@ COLUMNS = (
 )
 """`starred` is about the session, `star` about the text. `stands`: 1 for the text that the session stands
 on now. `score` is that of `scorer`, the gate's; `scores` are all that were measured of the text, as JSON.
-Several texts of one reply are rows of one step: what it took stands in the first. What measuring took is in
-no row."""
+`candidate` is which of several drafts a text is. Several texts of one reply are rows of one step: scores, and
+what the reply took, stand in the first. What measuring took is in no row."""
 _WHAT = {"draft": "draft", "critique": "critique", "revise": "revision", "synthesise": "synthesis"}
 Row = dict[str, Any]
 
@@ -68,11 +68,11 @@ def _rows(kept: Kept) -> Iterator[Row]:
     scorer = gate_scorer(session.recipe.settings)
     standing = _standing(kept)
     for position, (step, at) in enumerate(zip(session.steps, kept.times, strict=True)):
-        draft = drafts.get(position)
-        own = {**about, **_place(kept, position, at), "stands": int(position == standing)}
-        told = _scored(draft, scorer) if draft else {}
-        for row in _told(step.request, step.answer, draft):
-            yield own | told | row
+        draft, place = drafts.get(position), _place(kept, position, at)
+        first = {"stands": int(position == standing), "star": int(position in kept.marks.stars)}
+        first |= _scored(draft, scorer) if draft else {}
+        for number, row in enumerate(_told(step.request, step.answer, draft)):
+            yield about | place | (first if number == 0 else {"stands": 0, "star": 0}) | row
 
 
 def _about(kept: Kept) -> Row:
@@ -89,21 +89,21 @@ def _about(kept: Kept) -> Row:
 
 
 def _standing(kept: Kept) -> int | None:
-    """The last step that brought the text that stands now."""
+    """The first step that brought the text that stands: a later one may have been rejected."""
     current = kept_story(kept.session).current
-    steps = [text.step for text in texts_of(kept.session) if current and text.draft.text == current.text]
-    return steps[-1] if steps else None
+    steps = (text.step for text in texts_of(kept.session) if current and text.draft.text == current.text)
+    return next(steps, None)
 
 
 def _place(kept: Kept, position: int, at: datetime) -> Row:
-    request = kept.session.steps[position].request
-    several = kept.session.recipe.strategy not in ONE_BY_ONE and isinstance(request, Ask)
+    request, strategy = kept.session.steps[position].request, kept.session.recipe.strategy
+    several = strategy not in ONE_BY_ONE
+    candidate = isinstance(request, Ask) and several and (request.role == "draft" or "beam" in strategy)
     return {
         "step": position,
         "at": at.isoformat(),
         "round": request.round,
-        "candidate": request.part + 1 if several and isinstance(request, Ask) else "",
-        "star": int(position in kept.marks.stars),
+        "candidate": request.part + 1 if candidate and isinstance(request, Ask) else "",
     }
 
 

@@ -21,6 +21,9 @@ _TYPOGRAPHY = (
 _UNSEEN = ("Cf", "Cc", "Cs", "Co")
 _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
+MOST_TERMS = 20
+_TERM = re.compile(r'"([^"]+)"(?= |$)|(\S+)')
+
 
 def plain(text: str) -> str:
     """The text in small letters, without accents, unseen characters and typography, on one line."""
@@ -45,3 +48,12 @@ def searchable(title: str, task: Task) -> str:
     """What a search through sessions looks at: the task's texts and the title, each on its own line."""
     texts = (title, task.instruction, task.target, task.input, task.reference)
     return "\n".join(filter(None, map(plain, texts)))
+
+
+def terms_of(query: str) -> tuple[str, ...]:
+    """What a query asks for, all of it: its words, and what stands in "quotes" as it stands there.
+
+    Every other character is an ordinary one; there is no query with a mistake in it.
+    """
+    found = [(quoted or word).strip() for quoted, word in _TERM.findall(plain(query))]
+    return tuple(dict.fromkeys(filter(None, found)))[:MOST_TERMS]

@@ -87,7 +87,7 @@ def for_writing(engine: Engine) -> Engine:
 
 @contextmanager
 def told_when_busy() -> Iterator[None]:
-    """A write that the database does not take now is a StoreBusy, with the driver's word for other reasons."""
+    """A write that the database does not take now is a StoreBusy, with the driver's word if it is known."""
     try:
         yield
     except OperationalError as error:

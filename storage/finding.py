@@ -16,9 +16,10 @@ from sqlalchemy import ColumnElement, Connection, Select, func, select, tuple_
 from sqlalchemy.orm import aliased
 
 from core.listing import Filter, Order
+from core.words import terms_of
 from storage.facts import STARRED, milliseconds
 from storage.tables import FacetRow, FactsRow, SearchRow
-from storage.text_search import holding, holding_each, holds, terms_of
+from storage.text_search import holding, holding_each, holds
 
 FEW = 1000
 """So many sessions are looked at and sorted at once; more are walked through."""

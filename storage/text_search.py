@@ -27,26 +27,14 @@ from sqlalchemy import (
     text,
 )
 
-from core.words import plain
 from storage.tables import SearchRow
 
-MOST_TERMS = 20
-_TERM = re.compile(r'"([^"]+)"(?= |$)|(\S+)')
 _WORD = re.compile(r"[a-z0-9]+")
 MOST_RUNS = 60
 NOWHERE = "\x01"
 """A character that no folded text has."""
 END = "\n\n"
 """Ends every indexed text, so that its last characters begin runs of three as well."""
-
-
-def terms_of(query: str) -> tuple[str, ...]:
-    """What a query asks for, all of it: its words, and what stands in "quotes" as it stands there.
-
-    Every other character is an ordinary one; there is no query with a mistake in it.
-    """
-    found = [(quoted or word).strip() for quoted, word in _TERM.findall(plain(query))]
-    return tuple(dict.fromkeys(filter(None, found)))[:MOST_TERMS]
 
 
 def create_index(connection: Connection) -> None:

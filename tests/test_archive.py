@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -356,6 +356,46 @@ def test_an_import_that_finds_the_database_locked_says_so(here: House, there: Ho
         holder.execute(text("UPDATE session SET title = title"))
         with pytest.raises(StoreBusy, match="try again"):
             impatient.receive_documents(rows_of(io.BytesIO(data)))
+
+
+@pytest.mark.parametrize("name", ["delete", "restore", "set_problem", "fold", "create"])
+def test_whoever_finds_the_database_locked_is_told(here: House, name: str) -> None:
+    ids = filled(here)
+    path = here.engine.url.database
+    store = SqlStore(create_engine(f"sqlite:///{path}", connect_args={"timeout": 0.01}))
+    writes: dict[str, Callable[[], object]] = {
+        "delete": lambda: store.delete(ids[0]),
+        "restore": lambda: store.restore(ids[0]),
+        "set_problem": lambda: store.set_problem(ids[0], "x"),
+        "fold": lambda: store.fold(ids[0]),
+        "create": lambda: store.create(TASK, recipe(), "ask", title=""),
+    }
+    with here.engine.execution_options(write=True).begin() as holder:
+        holder.execute(text("UPDATE session SET title = title"))
+        with pytest.raises(StoreBusy, match="is busy, perhaps with another program"):
+            writes[name]()
+
+
+def test_others_write_while_an_import_is_read_and_checked(here: House, there: House) -> None:
+    filled(here)
+    rows = rows_of(io.BytesIO(here.file()))
+
+    def slowly() -> Iterator[Row]:
+        for row in rows:
+            there.store.create(TASK, recipe(), "auto", title="meanwhile")
+            yield row
+
+    assert there.archive.receive_documents(slowly()) == Received(new=5)
+    assert there.archive.count(Chosen()) == 10
+
+
+def test_a_session_twice_in_a_file_as_two_is_refused(here: House, there: House) -> None:
+    ids = filled(here)
+    line = document(here.archive.one(ids[1]))
+    other = document(replace(here.archive.one(ids[1]), ending="done"))
+    with pytest.raises(ImportProblem, match=rf"Row 2 .*{ids[1]} stands twice in the file, as two"):
+        there.take(f"{line}\n{other}\n".encode())
+    assert there.take(f"{line}\n{line}\n".encode()) == Received(new=1, known=1)
 
 
 # -- choosing and sizes --------------------------------------------------------------------------------

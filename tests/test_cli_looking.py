@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,9 +15,11 @@ from core.insight import BYS
 from tests.fault_server import FaultServer
 from tests.terminal import SHORT, Cli, chat_fixture, cli_fixture
 from tests.test_importing import attempt, lines
-from ui.cli import common, history_grammar
+from ui.cli import history_grammar
 
 __all__ = ["chat_fixture", "cli_fixture"]
+
+ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(name="ids")
@@ -70,6 +73,9 @@ def test_sessions_are_found_by_words_and_filters(cli: Cli, ids: list[str]) -> No
         (["delete"], "name sessions, or --all"),
         (["star", "nobody"], "no session 'nobody'"),
         (["undo", "nothing"], "no such action"),
+        (["delete", "--query", " "], "these filters ask for nothing"),
+        (["delete", "--query", "\u200b"], "these filters ask for nothing"),
+        (["delete", "--query", '" "'], "these filters ask for nothing"),
         (["steps", "nobody"], "no session 'nobody'"),
         (["insight", "--until", "2026-13-01"], "A day looks like"),
         (["insight", "--by", "mood"], "invalid choice"),
@@ -110,14 +116,35 @@ def test_two_steps_are_compared(cli: Cli, ids: list[str]) -> None:
     )
 
 
-def test_a_terminal_is_not_commanded_by_a_text(capsys: pytest.CaptureFixture[str]) -> None:
-    text = "a\x1b[2Jb\rc\x9bd\te\n"
-    common.show(text)
-    assert capsys.readouterr().out == f"{text}\n", "a file gets exactly the text"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.stdout, "isatty", lambda: True)
-        common.show(text)
-    assert capsys.readouterr().out == "a␛[2Jb␍c\N{REPLACEMENT CHARACTER}d\te\n\n"
+def test_a_terminal_is_not_commanded_by_a_text(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table_file = tmp_path / "evil.csv"
+    text = 'draft,revision,model\na\x1b[2J,"b\rc\x9bd\te",ev\x1b]0;pwn\x07il\n'
+    table_file.write_text(text, "utf-8", newline="")
+    assert cli("history", "import", str(table_file)).code == 0
+    session = cli.only_session()
+    assert "\x1b" in cli("history", "show", session).out, "a file gets exactly the text"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    for command in (
+        ["show", session], ["steps", session], ["steps", session, "0"], ["list"], ["list", "--csv"],
+        ["compare", session], ["compare", session, "--csv"], ["insight", "--by", "model"],
+        ["export", session, "--format", "md"], ["export", "--all", "--format", "csv"],
+    ):  # fmt: skip
+        ran = cli("history", *command)
+        assert ran.code == 0 and not set(ran.out) & set("\x1b\x9b\x07"), command
+    assert "ev␛]0;pwn␇il" in cli("history", "insight", "--by", "model").out
+    table_file.write_text("dra\x1b[2Jft,revision\na,b\n", "utf-8")
+    assert "dra␛[2Jft" in cli("history", "import", str(table_file)).err
+
+
+def test_a_reader_that_has_seen_enough_ends_it_quietly(cli: Cli, ids: list[str]) -> None:
+    command = [sys.executable, "app.py", "history", "export", *ids * 1, "--format", "jsonl"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as running:
+        assert running.stdout and running.stderr
+        running.stdout.close()
+        assert (running.stderr.read(), running.wait()) == (b"", 0)
 
 
 # -- several ----------------------------------------------------------------------------------
@@ -141,6 +168,9 @@ def test_sessions_are_compared_in_a_table_or_round_by_round(cli: Cli, ids: list[
     alone = cli("history", "compare", ids[0], "--aligned")
     assert alone.code == 2 and "2 to 4 sessions" in alone.err
     assert cli("history", "compare", "--query", "nowhere").code == 1
+    cli("history", "delete", ids[0])
+    gone = cli("history", "compare", ids[0])
+    assert gone.code == 1 and "None of these 1 sessions is here any more" in gone.err
 
 
 def test_insight_is_told_in_words_as_json_and_as_a_table(cli: Cli, ids: list[str]) -> None:

@@ -13,6 +13,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from core.listing import Chosen
 from storage.database import open_database
 from storage.store import SqlStore
 from tests.test_importing import attempt, lines
@@ -47,8 +48,8 @@ class House:
     def take(self, data: bytes, name: str = "runs.jsonl", **more: str) -> Any:
         return self.ask("POST", "import", params={"name": name, **more}, content=data).json()
 
-    def trained(self, **query: str) -> httpx.Response:
-        return self.ask("GET", "training", params=query)
+    def trained(self, **asked: Any) -> httpx.Response:
+        return self.ask("POST", "training", json=asked)
 
 
 @pytest.fixture
@@ -105,7 +106,7 @@ def test_a_file_that_is_too_large_is_refused(house: House, monkeypatch: pytest.M
 
 def test_training_data_comes_as_a_packed_folder(house: House) -> None:
     house.take(RUNS)
-    answer = house.trained(kind="dpo", accepted="1", held_out="0.5", q="soup")
+    answer = house.trained(kind="dpo", accepted=True, held_out=0.5, filter={"q": "soup"})
     assert answer.headers["Redraft-Said"].startswith("1 row to train on and 0 held out. Found: 1 example.")
     with zipfile.ZipFile(io.BytesIO(answer.content)) as packed:
         names = set(packed.namelist())
@@ -119,25 +120,79 @@ def test_training_data_comes_as_a_packed_folder(house: House) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ({"kind": "ppo"}, "sft, dpo or gsr"),
-        ({"kind": "sft", "accepted": "1", "q": "nowhere"}, "nothing to learn from here. Found: 0 examples"),
-        ({"kind": "sft", "held_out": "2"}, "from 0 to below 1"),
-        ({"kind": "sft", "threshold": "high"}, "threshold is a number"),
-        ({"kind": "sft", "ids": "nobody"}, "no session 'nobody'"),
+        ({"kind": "sft", "accepted": True, "filter": {"q": "nowhere"}}, "here. Found: 0 examples"),
+        ({"kind": "sft", "accepted": True, "threshold": 0.9}, "A threshold is one of a score"),
+        ({"kind": "sft", "scorer": "beauty"}, "no score 'beauty'; there are"),
+        ({"kind": "sft", "filter": {"since": "soon"}}, "A day looks like"),
+        ({"kind": "sft", "ids": ["nobody"]}, "no session 'nobody'"),
     ],
 )
-def test_training_data_that_cant_be_made_says_why(house: House, query: dict[str, str], message: str) -> None:
+def test_training_data_that_cant_be_made_says_why(house: House, query: dict[str, Any], message: str) -> None:
     house.take(RUNS)
     answer = house.trained(**query)
     assert message in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "asked", [{"kind": "ppo"}, {"kind": "sft", "held_out": 1}, {"kind": "sft", "threshold": "high"}]
+)
+def test_what_is_no_request_for_training_data_is_refused(house: House, asked: dict[str, Any]) -> None:
+    assert house.trained(**asked).status_code == 422
+
+
+def test_texts_below_the_threshold_of_a_score_are_not_learned(house: House) -> None:
+    house.take(RUNS)
+    assert (
+        house.trained(kind="sft", scorer="label", threshold=0.9).headers["Redraft-Said"].startswith("2 rows")
+    )
+    nothing = house.trained(kind="sft", scorer="label", threshold=1.1)
+    assert "nothing to learn" in nothing.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"model": "a\0b"}, "The model's name: it has a NUL"),
+        ({"model": "m" * 501}, "The model's name: it has 501 characters"),
+        ({"name": "a\0b.csv"}, "The file's name: it has a NUL"),
+    ],
+)
+def test_names_that_no_export_could_be_read_with_are_refused(
+    house: House, more: dict[str, str], message: str
+) -> None:
+    assert message in house.take(RUNS, **more)["error"]
+    assert house.store.recent(9) == []
+
+
+@pytest.mark.parametrize("data", [b"[" * 100_000, b'{"draft":' + b"[" * 100_000, b"sep=,\n", b"sep=;\n\n"])
+def test_odd_files_are_refused_in_words(house: House, data: bytes) -> None:
+    assert "Nothing was imported" in house.take(data, "odd.json")["error"]
+
+
+def test_a_session_that_comes_during_an_export_does_not_spoil_it(house: House, tmp_path: Path) -> None:
+    house.take(RUNS)
+    lines_of_file = house.store.archive.file(Chosen())
+    head = next(lines_of_file)
+    house.take(b"draft,revision\na,b\n", "later.csv")
+    exported = "".join([head, *lines_of_file]).encode()
+    (tmp_path / "other").mkdir()
+    assert House(tmp_path / "other").take(exported)["new"] == 2
+
+
+def test_no_export_holds_a_connection(house: House) -> None:
+    house.take(RUNS)
+    waiting = [house.store.archive.file(Chosen()) for _ in range(50)]
+    for each in waiting:
+        next(each), next(each)
+    assert house.store.recent(9), "an export that nobody reads on keeps others out"
 
 
 def test_no_folder_is_left_behind(house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     house.take(RUNS)
-    assert house.trained(kind="sft", accepted="1").status_code == 200
-    assert house.trained(kind="sft", q="nowhere").json()["error"]
+    assert house.trained(kind="sft", accepted=True).status_code == 200
+    assert house.trained(kind="sft", filter={"q": "nowhere"}).json()["error"]
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
@@ -146,5 +201,5 @@ def test_more_sessions_than_are_learned_from_here_are_refused(
 ) -> None:
     house.take(RUNS)
     monkeypatch.setattr(file_routes, "MOST_TRAINED", 1)
-    answer = house.trained(kind="sft", accepted="1")
+    answer = house.trained(kind="sft", accepted=True)
     assert "history training" in answer.json()["error"]

@@ -15,14 +15,17 @@ from ui.guard import LOOPBACK, Guard
 PAGE = "<html><script>gradio()</script><script src='/x.js'></script></html>"
 
 
-def get(host: str, hosts: frozenset[str] | None = LOOPBACK, **headers: str) -> httpx.Response:
+def get(
+    host: str, hosts: frozenset[str] | None = LOOPBACK, path: str = "/", **headers: str
+) -> httpx.Response:
     app = FastAPI()
-    app.add_api_route("/", lambda: HTMLResponse(PAGE))
+    for each in ("/", "/api/history/export"):
+        app.add_api_route(each, lambda: HTMLResponse(PAGE))
 
     async def ask() -> httpx.Response:
         transport = httpx.ASGITransport(Guard(app, hosts))
         async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as client:
-            return await client.get("/", headers=headers)
+            return await client.get(path, headers=headers)
 
     return asyncio.run(ask())
 
@@ -44,6 +47,19 @@ def test_another_sites_page_is_refused() -> None:
     assert get("localhost:7860", Origin="http://evil.example").status_code == 403
     assert get("localhost:7860", Origin="null").status_code == 403
     assert get("localhost:7860", Origin="http://localhost:7860").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "site", "status"),
+    [
+        ("/api/history/export", "cross-site", 403),
+        ("/api/history/export", "same-origin", 200),
+        ("/api/history/export", "none", 200),
+        ("/", "cross-site", 200),  # a link to a page, as from a mail
+    ],
+)
+def test_what_another_sites_page_shows_is_no_answer_of_this_one(path: str, site: str, status: int) -> None:
+    assert get("localhost:7860", LOOPBACK, path, **{"Sec-Fetch-Site": site}).status_code == status
 
 
 def test_inline_scripts_run_by_a_nonce_that_is_new_every_time() -> None:

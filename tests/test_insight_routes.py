@@ -77,7 +77,8 @@ def test_days_are_counted_from_their_beginning_to_their_end(bench: Bench, tmp_pa
 
 
 @pytest.mark.parametrize(
-    "query", ["?since=yesterday", "?until=2026-13-01", "?by=colour", f"?model={'x' * 501}"]
+    "query",
+    ["?since=yesterday", "?until=2026-13-01", "?until=9999-12-31", "?by=colour", f"?model={'x' * 501}"],
 )
 def test_what_cannot_be_asked_is_said(bench: Bench, tmp_path: Path, query: str) -> None:
     store = SqlInsightStore(open_database(f"sqlite:///{tmp_path}/redraft.db"))

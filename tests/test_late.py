@@ -137,3 +137,22 @@ def test_a_visitor_who_leaves_takes_the_page_from_nobody() -> None:
         assert (await staying).json() == {"made": 1}
 
     play(scene, page=maker)
+
+
+def test_a_page_that_is_in_the_making_when_the_server_ends_is_ended_too() -> None:
+    maker = Maker()
+    maker.go.clear()
+
+    async def run() -> None:
+        late, app = LatePages(), FastAPI()
+        app.mount("/page", late.page(maker))
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://here") as web:
+            visit = asyncio.create_task(web.get("/page/"))
+            await maker.is_asked()
+            closing = asyncio.create_task(late.close())
+            maker.go.set()
+            await closing
+            await visit
+
+    asyncio.run(run())
+    assert maker.heard == ["start", "end"]

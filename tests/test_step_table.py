@@ -8,14 +8,15 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from core.domain import Point
+from core.domain import Completion, Point
 from core.interchange import Kept, Marks
 from core.sessions import Session
 from core.spreadsheet import csv_lines
 from core.step_table import COLUMNS, step_table
+from core.steps import Replied, Step
 from tests.test_export import by, session
 from tests.test_storage import NASTY, every_kind_of_step
-from tests.values import TASK, recipe
+from tests.values import TASK, ask, recipe, reply
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -60,6 +61,40 @@ def test_what_has_no_score_says_why_and_costs_are_of_their_call() -> None:
     assert (draft["finish"], draft["seconds"], draft["star"]) == ("stopped by Anna", "0.5", "1")
     assert (draft["tags"], draft["starred"], draft["at"]) == ("for me", "1", "2026-01-02T03:04:05+00:00")
     assert [row["star"] for row in rulings] == ["0", "0"] and {row["seconds"] for row in rulings} == {""}
+
+
+def test_what_stands_is_not_the_revision_that_brought_the_same_text_and_was_rejected() -> None:
+    made, _ = session([by("accept"), by("reject"), by("stop")], texts=["same", "p", "same"])
+    found = rows(kept(made))
+    assert [(row["what"], row["stands"]) for row in found if row["text"] == "same"] == [
+        ("draft", "1"),
+        ("revision", "0"),
+    ]
+
+
+def test_several_texts_of_one_reply_are_rows_of_which_the_first_holds_what_is_known() -> None:
+    first = every_kind_of_step()[0]
+    assert isinstance(first.answer, Replied)
+    two = Completion("another text", "length")
+    reply = replace(first.answer.reply, completions=(*first.answer.reply.completions, two))
+    steps = (replace(first, answer=replace(first.answer, reply=reply)), *every_kind_of_step()[1:])
+    one, other = rows(kept(Session("ID", "", AT, TASK, recipe(), "ask", steps), Marks(stars=(0,))))[:2]
+    assert (other["step"], other["text"]) == ("0", "another text")
+    assert one["scores"] and one["star"] == "1" and one["seconds"]
+    assert (other["scores"], other["star"], other["stands"], other["seconds"]) == ("", "0", "0", "")
+
+
+def test_candidates_are_numbered_and_rounds_of_one_draft_are_not() -> None:
+    asked = [replace(ask(f"{n}"), part=n) for n in range(2)]
+    steps = [Step(each, Replied(reply("a"))) for each in asked]
+    steps.append(Step(replace(ask("c"), role="critique", round=1), Replied(reply("weak"))))
+    made = Session("ID", "", AT, TASK, replace(recipe(), strategy="best_of_n"), "ask", tuple(steps))
+    found = rows(kept(made))
+    assert [(row["what"], row["round"], row["candidate"]) for row in found] == [
+        ("draft", "0", "1"),
+        ("draft", "0", "2"),
+        ("critique", "1", ""),
+    ]
 
 
 def test_texts_come_back_as_they_are() -> None:

@@ -11,23 +11,31 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import FileResponse, JSONResponse, StreamingResponse
-from starlette.background import BackgroundTask
+from fastapi.responses import JSONResponse, StreamingResponse
+from pydantic import BaseModel, Field
+from starlette.requests import ClientDisconnect
 
 from core.importing.receiving import Source, receive
+from core.importing.tables import SCORER
 from core.interchange import Archive, ImportProblem
 from core.listing import Chosen
+from core.scoring.catalog import SCORERS
 from core.sessions import StoreBusy, UnknownSession
 from core.step_table import step_table
-from ui.history_filter import BadFilter, chosen_of, number_in
+from core.training.evidence import Evidence
+from core.training.examples import Kind
+from ui.history_filter import BadFilter, chosen_of, filter_of
+
+if TYPE_CHECKING:
+    from core.training.building import DataSet
 
 LARGEST_FILE = 100 * 1024 * 1024
 TOO_LARGE = (
     f"The file is larger than {LARGEST_FILE // 1024 // 1024} MB. Nothing was imported. "
-    "`python app.py history import FILE` takes files of any size."
+    "`python app.py history import FILE` takes larger ones."
 )
 MOST_TRAINED = 5000
 TOO_MANY = (
@@ -35,11 +43,40 @@ TOO_MANY = (
     "`python app.py history training`, which shows how far it is."
 )
 FILE_TYPES = {"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
+SCORES = (*SCORERS, SCORER)
 View = dict[str, Any]
 
 
-class NothingToLearn(Exception):
-    """No row came out; says why."""
+class NotMade(Exception):
+    """No training data came out; says why."""
+
+
+class Training(BaseModel):
+    """Which training data is asked for: of `ids`, or (none given) of all that the filter lets through."""
+
+    kind: Kind
+    ids: list[str] | None = None
+    filter: dict[str, str] = Field({}, max_length=30)
+    accepted: bool = False
+    verifier: bool = False
+    by_person: bool = False
+    scorer: str = ""
+    threshold: float | None = None
+    margin: float = 0.0
+    held_out: float = Field(0.1, ge=0, lt=1)
+
+    def chosen(self) -> Chosen:
+        """The sessions. Raises BadFilter."""
+        return Chosen(None, filter_of(self.filter)) if self.ids is None else Chosen(tuple(self.ids))
+
+    def evidence(self) -> Evidence:
+        """What counts as a reason. Raises BadFilter."""
+        if self.scorer and self.scorer not in SCORES:
+            raise BadFilter(f"There is no score {self.scorer!r}; there are {', '.join(SCORES)}.")
+        if self.threshold is not None and not self.scorer:
+            raise BadFilter("A threshold is one of a score: choose which.")
+        scorer = self.scorer or None
+        return Evidence(self.accepted, self.verifier, scorer, self.threshold, self.margin, self.by_person)
 
 
 def file_routes(archive: Archive) -> APIRouter:
@@ -62,28 +99,37 @@ def file_routes(archive: Archive) -> APIRouter:
     @router.post("/import")
     async def take(request: Request, name: str, model: str = "") -> JSONResponse:
         with tempfile.TemporaryFile() as stream:
-            size = 0
-            async for chunk in request.stream():
-                size += len(chunk)
-                if size > LARGEST_FILE:
-                    return JSONResponse({"error": TOO_LARGE}, status_code=413)
-                stream.write(chunk)
-            stream.seek(0)
+            try:
+                whole = await _copied(request, stream)
+            except ClientDisconnect:  # nobody hears the answer
+                return JSONResponse({"error": "The file did not come whole. Nothing was imported."})
+            if not whole:
+                return JSONResponse({"error": TOO_LARGE}, status_code=413)
             return JSONResponse(await asyncio.to_thread(_take, archive, stream, name, model))
 
-    @router.get("/training")
-    async def training(request: Request) -> Response:
-        folder = Path(tempfile.mkdtemp(prefix="redraft-training-"))
+    @router.post("/training")
+    async def training(asked: Training) -> Response:
         try:
-            path, said = await asyncio.to_thread(_trained, archive, request.query_params, folder)
-        except (BadFilter, NothingToLearn, UnknownSession) as refusal:
-            shutil.rmtree(folder)
+            packed, said = await asyncio.to_thread(_trained, archive, asked)
+        except (BadFilter, NotMade, UnknownSession) as refusal:
             return JSONResponse({"error": str(refusal)})
-        headers = {"Redraft-Said": said}
-        done = BackgroundTask(shutil.rmtree, folder)
-        return FileResponse(path, filename=path.name, headers=headers, background=done)
+        name = f'attachment; filename="redraft-{asked.kind}.zip"'
+        headers = {"Redraft-Said": said, "Content-Disposition": name}
+        return Response(packed, media_type="application/zip", headers=headers)
 
     return router
+
+
+async def _copied(request: Request, stream: IO[bytes]) -> bool:
+    """Copy the body, which is then at its beginning; whether it is small enough. Raises ClientDisconnect."""
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > LARGEST_FILE:
+            return False
+        stream.write(chunk)
+    stream.seek(0)
+    return True
 
 
 def _lines(archive: Archive, chosen: Chosen, form: str) -> Iterator[str]:
@@ -103,48 +149,34 @@ def _take(archive: Archive, stream: BinaryIO, name: str, model: str) -> View:
 # -- training data --------------------------------------------------------------------------------
 
 
-def _trained(archive: Archive, query: Mapping[str, str], folder: Path) -> tuple[Path, str]:
-    """A data set as a packed folder, and what it holds in words. Raises BadFilter, NothingToLearn."""
+def _trained(archive: Archive, asked: Training) -> tuple[bytes, str]:
+    """A data set as a packed folder, and what it holds in words.
+
+    Raises BadFilter, NotMade, UnknownSession.
+    """
     # Brings numpy along, which nothing else here needs.
     from core.training.building import Plan, build
-    from core.training.evidence import Evidence
     from core.training.picking import examples_of
-    from core.training.writing import write
 
-    kind, chosen = _kind(query), chosen_of(query)
+    chosen, evidence = asked.chosen(), asked.evidence()
     if archive.count(chosen) > MOST_TRAINED:
         raise BadFilter(TOO_MANY)
-    evidence = Evidence(
-        accepted=query.get("accepted") == "1",
-        verifier=query.get("verifier") == "1",
-        scorer=query.get("scorer") or None,
-        threshold=number_in(query, "threshold"),
-        margin=number_in(query, "margin") or 0.0,
-        by_person=query.get("by_person") == "1",
-    )
-    plan = Plan(kind, held_out=_share(query))
-    data = build(
-        (each for kept in archive.kept(chosen) for each in examples_of(kept.session, kind, evidence)), plan
-    )
+    sessions = (kept.session for kept in archive.kept(chosen))
+    examples = (each for session in sessions for each in examples_of(session, asked.kind, evidence))
+    data = build(examples, Plan(asked.kind, held_out=asked.held_out))
     if not data.rows:
-        raise NothingToLearn(f"There is nothing to learn from here. {data.left_out()}")
-    name = f"redraft-{kind}"
-    write(data, folder / name, {"filter": dict(query), **asdict(evidence)})
-    packed = shutil.make_archive(str(folder / name), "zip", folder, name)
-    return Path(packed), data.told()
+        raise NotMade(f"There is nothing to learn from here. {data.left_out()}")
+    told = {"filter": asked.filter, "ids": len(asked.ids or ()), "evidence": asdict(evidence)}
+    return _packed(data, told), data.told()
 
 
-def _kind(query: Mapping[str, str]) -> Any:
-    kind = query.get("kind", "")
-    if kind not in ("sft", "dpo", "gsr"):
-        raise BadFilter("Training data is of the kind sft, dpo or gsr.")
-    return kind
+def _packed(data: DataSet, told: Mapping[str, Any]) -> bytes:
+    from core.training.writing import FolderTaken, write
 
-
-def _share(query: Mapping[str, str]) -> float:
-    value = number_in(query, "held_out")
-    if value is None:
-        return 0.1
-    if not 0 <= value < 1:
-        raise BadFilter("The share that is held out is from 0 to below 1.")
-    return value
+    with tempfile.TemporaryDirectory(prefix="redraft-training-") as place:
+        folder = Path(place) / f"redraft-{data.plan.kind}"
+        try:
+            write(data, folder, told)
+        except FolderTaken as error:
+            raise NotMade(str(error)) from error
+        return Path(shutil.make_archive(str(folder), "zip", place, folder.name)).read_bytes()

@@ -62,16 +62,19 @@ class Guard:
         """One ASGI call. Streams pass through as they come; a page is held until it is whole."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
-        elif refusal := self._refusal(Headers(scope=scope)):
+        elif refusal := self._refusal(scope["path"], Headers(scope=scope)):
             await JSONResponse({"error": refusal}, status_code=403)(scope, receive, send)
         else:
             await self._app(scope, receive, _Sender(send))
 
-    def _refusal(self, headers: Headers) -> str:
+    def _refusal(self, path: str, headers: Headers) -> str:
         host = headers.get("host", "")
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != host:
             return "This was sent by a page of another site."
+        # A browser says so of every request that another site's page makes, pictures and links among them.
+        if path.startswith("/api/") and headers.get("sec-fetch-site") == "cross-site":
+            return "This was asked for by a page of another site."
         name = urlsplit(f"//{host}").hostname or ""
         if self._hosts is not None and name not in self._hosts:
             return (

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from core.listing import SORTS, Chosen, Filter, Order
+from core.words import terms_of
 
 LONGEST_QUERY = 500
 TOO_LONG = f"Search for {LONGEST_QUERY} characters at most."
@@ -24,7 +25,7 @@ def filter_of(query: Mapping[str, str]) -> Filter:
     if any(len(value) > LONGEST_QUERY for name, value in query.items() if name != "ids"):
         raise BadFilter(TOO_LONG)
     return Filter(
-        query=query.get("q", ""),
+        query=words if terms_of(words := query.get("q", "")) else "",
         preset=query.get("preset", ""),
         strategy=query.get("strategy", ""),
         model=query.get("model", ""),
@@ -35,10 +36,10 @@ def filter_of(query: Mapping[str, str]) -> Filter:
         starred=query.get("starred", "") == "1",
         since=_day(query.get("since", "")),
         until=_day(query.get("until", ""), after=1),
-        change_least=number_in(query, "change_least"),
-        change_most=number_in(query, "change_most"),
-        cost_least=number_in(query, "cost_least"),
-        cost_most=number_in(query, "cost_most"),
+        change_least=_number(query, "change_least"),
+        change_most=_number(query, "change_most"),
+        cost_least=_number(query, "cost_least"),
+        cost_most=_number(query, "cost_most"),
     )
 
 
@@ -56,8 +57,7 @@ def order_of(query: Mapping[str, str]) -> Order:
     return Order(sort, ascending=query.get("ascending", "") == "1")
 
 
-def number_in(query: Mapping[str, str], name: str) -> float | None:
-    """The number that an address gives for a name; None where it gives none. Raises BadFilter."""
+def _number(query: Mapping[str, str], name: str) -> float | None:
     text = query.get(name, "")
     if not text:
         return None

@@ -17,9 +17,10 @@ from core.listing import MOST_COUNTED, Chosen, Done, Filter, Listing, NotAllowed
 from core.runs import Runs
 from core.sessions import StoreBusy, Summary, UnknownSession
 from core.workbench import Workbench
-from ui.file_routes import file_routes
+from ui.file_routes import SCORES, file_routes
 from ui.history_filter import LONGEST_QUERY, BadFilter, filter_of, order_of
 from ui.naming import strategy_name
+from ui.rows import LABELS
 
 __all__ = ["LONGEST_QUERY", "PAGE", "history_routes"]
 
@@ -159,7 +160,12 @@ def _page(listing: Listing, query: dict[str, str]) -> View:
 def _choices(listing: Listing) -> View:
     values = {kind: [[each, each] for each in found] for kind, found in listing.choices().items()}
     values["strategy"] = [[each, strategy_name(each)] for each, _ in values.get("strategy", ())]
-    return {"values": values, "saved": [{"name": name, "query": query} for name, query in listing.saved()]}
+    scores = [[name, LABELS.get(name, name.replace("_", " "))] for name in SCORES]
+    return {
+        "values": values,
+        "scores": scores,
+        "saved": [{"name": name, "query": query} for name, query in listing.saved()],
+    }
 
 
 def _bulk(listing: Listing, asked: Bulk, running: frozenset[str]) -> View:

@@ -6,7 +6,6 @@ Knows no widget. Errors come back as {"error": words} for the place where the pe
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from fastapi import APIRouter
@@ -16,6 +15,7 @@ from core.insight import BYS, By, Figure, InsightStore, Scope
 from core.listing import Kind
 from core.questions import Chart, Insight, insight
 from core.workbench import Workbench
+from ui.history_filter import BadFilter, filter_of
 from ui.naming import strategy_name
 from ui.rows import LABELS
 
@@ -44,27 +44,15 @@ def insight_routes(bench: Workbench, store: InsightStore) -> APIRouter:
         by: str = "strategy",
     ) -> JSONResponse:
         try:
-            moments = _moments(since, until)
-        except ValueError:
-            return JSONResponse({"error": "A day looks like 2026-11-30."})
+            days = filter_of({"since": since, "until": until})
+        except BadFilter as refusal:
+            return JSONResponse({"error": str(refusal)})
         if by not in BYS or max(map(len, (preset, strategy, model, scorer, tag))) > LONGEST:
             return JSONResponse({"error": "The address of this page asks for something that there is not."})
-        scope = Scope(preset, strategy, model, scorer, *moments, tag=tag)
+        scope = Scope(preset, strategy, model, scorer, days.since, days.until, tag)
         return JSONResponse(await asyncio.to_thread(_view, bench, store, scope, by, kept))
 
     return router
-
-
-def _moments(since: str, until: str) -> tuple[datetime | None, datetime | None]:
-    """The beginning of the first day and the end of the last, in UTC. Raises ValueError."""
-    return (
-        _begins(date.fromisoformat(since)) if since else None,
-        _begins(date.fromisoformat(until) + timedelta(days=1)) if until else None,
-    )
-
-
-def _begins(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
 
 
 def _answers(store: InsightStore, scope: Scope, by: By, kept: Kept) -> Insight:

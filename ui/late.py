@@ -26,6 +26,7 @@ class LatePages:
         # Gradio notes in globals which page is being made, so two at once would mix their parts.
         self._turn = asyncio.Lock()
         self._begun = AsyncExitStack()
+        self._makings: set[asyncio.Task[FastAPI]] = set()
 
     def page(self, make: Callable[[], FastAPI]) -> ASGIApp:
         """An app that answers as the made one does; `make` may block, and is called in a thread."""
@@ -37,10 +38,17 @@ class LatePages:
                 await self._begun.enter_async_context(app.router.lifespan_context(app))
                 return app
 
-        return _LatePage(lambda: asyncio.create_task(made()))
+        def begun() -> asyncio.Task[FastAPI]:
+            making = asyncio.create_task(made())
+            self._makings.add(making)
+            making.add_done_callback(self._makings.discard)
+            return making
+
+        return _LatePage(begun)
 
     async def close(self) -> None:
-        """End the pages that were made."""
+        """End the pages that were made, and those that are in the making when they are made."""
+        await asyncio.gather(*self._makings, return_exceptions=True)
         await self._begun.aclose()
 
 

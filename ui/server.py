@@ -109,10 +109,14 @@ def make_app(
     async def lifespan(_: fastapi.FastAPI) -> AsyncIterator[None]:
         # Kept in a name: a task that nobody holds may be collected.
         catching_up = asyncio.create_task(catch_up(bench.store))
-        yield
-        catching_up.cancel()
-        await runs.close()
-        await late.close()
+        try:
+            yield
+        finally:
+            catching_up.cancel()
+            try:
+                await runs.close()
+            finally:
+                await late.close()
 
     app = fastapi.FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     app.add_middleware(Guard, hosts=hosts)

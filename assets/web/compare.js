@@ -2,6 +2,7 @@
 // holds which sessions: ?ids=a,b,c; more than four are a table, and so are any with &view=table. Without ids the
 // other names are a filter of the history.
 import { address, button, el, getJson, number } from "./dom.js";
+import { NAMES } from "./history_filter.js";
 import { saveText, csvOf } from "./saving.js";
 import { changedDraft, difference, plainText } from "./texts.js";
 
@@ -20,7 +21,7 @@ class Compare {
     this.part("beside").addEventListener("click", () => this.open(this.ticked()));
     this.part("csv").addEventListener("click", () => saveText("sessions.csv", csvOf(COLUMNS.map(([, name]) => name), this.rows.map((row) => COLUMNS.map(([key]) => row[key]))), "text/csv"));
     for (const name of ["old", "new"]) this.part(name).addEventListener("change", () => this.differ());
-    this.asked = new URLSearchParams([...query].filter(([name]) => name !== "view" && !name.startsWith("__")));
+    this.asked = new URLSearchParams([...query].filter(([name, value]) => value && ["ids", ...NAMES].includes(name)));
     if (![...this.asked].length) this.nothing();
     else if (!this.ids.length) this.table();
     else if (this.ids.length === 1 || this.ids.length > BESIDE || query.get("view") === "table") this.table();
@@ -57,7 +58,11 @@ class Compare {
   async table() {
     const found = await this.ask(() => getJson(`/api/compare/table?${this.asked}`));
     if (!found) return;
-    if (!found.rows.length) return this.nothing();
+    if (!found.rows.length) {
+      this.root.dataset.state = "none";
+      this.say(found.missing ? "None of these sessions is here: they were deleted, or never were here." : "No session matches this filter.");
+      return;
+    }
     this.rows = found.rows;
     const newest = found.more ? "The newest " : "";
     const missing = found.missing ? ` ${found.missing} more were deleted or are not here.` : "";

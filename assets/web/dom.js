@@ -32,6 +32,8 @@ export const redraw = (cell, data, draw) => {
 export const number = (value) =>
   (Math.abs(value) >= 100 ? value.toFixed(0) : Number(value.toPrecision(3)).toString()).replace("-", "−");
 
+export const count = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
+
 // What a person chose for this browser (how diffs are shown, whether single keys work).
 export const choices = {
   get: (name, usual) => { try { return localStorage.getItem(`redraft:${name}`) ?? usual; } catch { return usual; } },

@@ -1,7 +1,7 @@
 // The History page: draws the list of sessions, and searches, marks, forks, deletes and restores them.
 // It keeps no session: the server's list is the truth. What is asked for stands in the address (history_filter.js);
 // what is done with several sessions is history_bulk.js.
-import { button, el, getJson, number, postJson } from "./dom.js";
+import { button, count, el, getJson, number, postJson } from "./dom.js";
 import { Bulk } from "./history_bulk.js";
 import { importForm } from "./history_files.js";
 import { Filters } from "./history_filter.js";
@@ -18,7 +18,6 @@ const ago = (moment) => {
 };
 
 const when = (moment) => el("time", { datetime: moment, title: new Date(moment).toLocaleString() }, ago(moment));
-const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
 // Isolated, so that a text which turns the direction of writing turns nothing around it.
 const quoted = (text) => el("bdi", {}, text);
 const address = (id) => `/?session=${encodeURIComponent(id)}`;
@@ -52,6 +51,7 @@ class History {
     this.root = root;
     this.turn = 0;
     this.counted = "";
+    this.scores = [];
     this.box = root.querySelector("#rd-query");
     this.rows = this.part("sessions");
     this.filters = new Filters(root, () => this.search());
@@ -82,8 +82,8 @@ class History {
     error.textContent = "";
     try {
       const answer = await request();
-      if (!answer.error) return answer;
-      error.textContent = answer.error;
+      if (!answer.error && !answer.detail) return answer;
+      error.textContent = answer.error || answer.detail;
     } catch {
       error.textContent = LOST;
     }
@@ -97,7 +97,9 @@ class History {
 
   async choices() {
     const found = await this.ask(() => getJson("/api/history/choices"));
-    if (found) this.filters.know(found);
+    if (!found) return;
+    this.scores = found.scores;
+    this.filters.know(found);
   }
 
   async keep(path, body, said) {

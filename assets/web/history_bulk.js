@@ -1,8 +1,8 @@
 // What can be done with several chosen sessions at once, and undone. The server does it; this asks for it.
-import { address, button, el } from "./dom.js";
+import { address, button, count, el } from "./dom.js";
 import { trainingForm } from "./history_files.js";
 
-const count = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
+const MOST_NAMED = 1500;  // an address of more ids is longer than servers take
 
 export class Bulk {
   constructor(page, root) {
@@ -38,21 +38,28 @@ export class Bulk {
     const focused = this.root.contains(document.activeElement) ? document.activeElement.dataset.act : null;
     this.root.hidden = !this.ids.size && !this.all;
     if (this.root.hidden) { this.root.replaceChildren(); return; }
+    const training = this.root.querySelector(".rd-training");
     const act = (name, label, run) => button(label, run, { "data-act": name });
     const tag = el("input", { type: "text", maxlength: "60", "aria-label": "Tag", placeholder: "tag" });
     this.root.replaceChildren(
       el("span", { class: "rd-chosen" }, this.all ? `Chosen: ${this.what}` : `${this.what} chosen`),
       !this.all && this.page.more ? act("all", `Choose all ${this.page.counted} that match`, () => { this.all = true; this.draw(); }) : "",
       act("shown", "Choose all shown", () => this.allShown()),
-      this.ids.size > 1 || this.filtered ? el("a", { class: "rd-open", href: address("/compare/", this.chosen()) }, "Compare") : "",
-      el("a", { class: "rd-open rd-export", href: this.file("jsonl"), download: "", title: "Everything, to be imported elsewhere" }, "Export"),
-      el("a", { class: "rd-open", href: this.file("csv"), download: "", title: "A row for every text and every ruling, for a spreadsheet" }, "As CSV"),
+      ...this.files(),
       act("training", "Training data", () => this.training()),
       el("form", { class: "rd-tagging", onsubmit: (e) => { e.preventDefault(); this.run("tag", tag.value); } }, tag,
         el("button", { type: "submit" }, "Tag"), button("Untag", () => this.run("untag", tag.value))),
       act("delete", "Delete", () => this.run("delete")),
-      act("none", "Choose none", () => { this.clear(); this.page.tick(); }));
+      act("none", "Choose none", () => { this.clear(); this.page.tick(); }),
+      training || "");
     if (focused) this.root.querySelector(`[data-act="${focused}"]`)?.focus();
+  }
+
+  files() {
+    if (this.ids.size > MOST_NAMED && !this.all) return [el("span", {}, `Files and comparisons: of ${MOST_NAMED.toLocaleString("en")} at most, or of all that match.`)];
+    return [this.ids.size > 1 || this.filtered ? el("a", { class: "rd-open", href: address("/compare/", this.chosen()) }, "Compare") : "",
+      el("a", { class: "rd-open rd-export", href: this.file("jsonl"), download: "", title: "Everything, to be imported elsewhere" }, "Export"),
+      el("a", { class: "rd-open", href: this.file("csv"), download: "", title: "A row for every text and every ruling, for a spreadsheet" }, "As CSV")];
   }
 
   // Whether all that a filter finds are chosen.
@@ -61,10 +68,13 @@ export class Bulk {
   file(form) { return address("/api/history/export", { ...this.chosen(), form }); }
 
   training() {
-    this.root.querySelector(".rd-training")?.remove();
-    const form = trainingForm(this.page, () => this.chosen());
-    this.root.append(form);
-    form.querySelector("select").focus();
+    if (!this.root.querySelector(".rd-training")) this.root.append(trainingForm(this.page, () => this.asked, () => this.closeTraining()));
+    this.root.querySelector(".rd-training select").focus();
+  }
+
+  closeTraining() {
+    this.root.querySelector(".rd-training").remove();
+    this.root.querySelector('[data-act="training"]').focus();
   }
 
   async run(action, tag = "") {

@@ -1,9 +1,8 @@
 // Files into the history and training data out of it. The server reads and makes them; this asks for it.
-import { button, el } from "./dom.js";
+import { button, count, el } from "./dom.js";
 import { saveBlob } from "./saving.js";
 
 const KINDS = [["sft", "SFT: texts to write"], ["dpo", "DPO: a better and a worse text"], ["gsr", "GSR: write at once, and refine from candidates"]];
-const count = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 
 const told = ({ new: fresh, known, deleted, alone }) => [`${count(fresh, "session")} imported`, known && `${known.toLocaleString("en")} here already`,
   deleted && `${deleted.toLocaleString("en")} of these deleted, which they stay`, alone && `${alone.toLocaleString("en")} without the session they were forked from`]
@@ -25,7 +24,7 @@ export const importForm = (page, box) => {
     const answer = await page.ask(async () => (await fetch(`/api/history/import?${query}`, { method: "POST", body: chosen })).json());
     submit.disabled = false;
     if (!answer) { page.say(""); return; }
-    await page.refresh();
+    await page.search();  // what was chosen is chosen no more: the list has others now
     await page.choices();
     page.say(`${chosen.name}: ${told(answer)}.`);
   };
@@ -36,33 +35,35 @@ export const importForm = (page, box) => {
 
 // -- out ---------------------------------------------------------------------------------------
 
-export const trainingForm = (page, chosen) => {
-  const kind = el("select", { id: "rd-training-kind" }, KINDS.map(([value, label]) => el("option", { value }, label)));
-  const tick = (name, label, checked) => el("label", {}, el("input", { type: "checkbox", name, value: "1", checked }), " ", label);
-  const field = (name, label, more) => el("label", {}, label, " ", el("input", { name, ...more }));
+export const trainingForm = (page, chosen, closed) => {
+  const kind = el("select", { name: "kind", id: "rd-training-kind" }, KINDS.map(([value, label]) => el("option", { value }, label)));
+  const scorer = el("select", { name: "scorer", id: "rd-training-scorer" }, el("option", { value: "" }, "no score"), page.scores.map(([value, label]) => el("option", { value }, label)));
+  const tick = (name, label, checked) => el("label", {}, el("input", { type: "checkbox", name, checked }), " ", label);
+  const field = (name, label, more) => el("label", {}, label, " ", el("input", { name, type: "number", step: "any", ...more }));
   const submit = el("button", { type: "submit" }, "Make the files");
   const make = async (event) => {
     event.preventDefault();
-    const asked = Object.fromEntries([...new FormData(event.target)].filter(([, value]) => value !== ""));
+    const { elements } = event.target;
+    const ticked = Object.fromEntries(["accepted", "verifier", "by_person"].map((name) => [name, elements[name].checked]));
+    const threshold = elements.threshold.value === "" ? null : Number(elements.threshold.value);
     submit.disabled = true;
     page.say("Making training data …");
-    const answer = await page.ask(() => packed({ ...chosen(), ...asked, kind: kind.value }));
+    const answer = await page.ask(() => packed({ ...chosen(), ...ticked, kind: kind.value, scorer: scorer.value, threshold, held_out: Number(elements.held_out.value) }));
     submit.disabled = false;
     page.say(answer ? answer.said : "");
-    if (answer) saveBlob(answer.name, answer.blob);
+    if (answer) saveBlob(`redraft-${kind.value}.zip`, answer.blob);
   };
-  const form = el("form", { class: "rd-training", onsubmit: make },
+  return el("form", { class: "rd-training", onsubmit: make },
     el("label", { for: "rd-training-kind" }, "Kind"), kind,
     el("fieldset", {}, el("legend", {}, "Learn texts that"), tick("accepted", "were accepted", true), tick("verifier", "passed a verifier", true)),
-    field("scorer", "or by the score", { type: "text", placeholder: "judge", maxlength: "60", autocomplete: "off" }), field("threshold", "of at least", { type: "number", step: "any" }),
-    tick("by_person", "only what a person ruled", false), field("held_out", "Share of tasks held out", { type: "number", min: "0", max: "0.9", step: "0.05", value: "0.1" }),
-    el("div", { class: "rd-tagging" }, submit, button("Close", () => form.remove())));
-  return form;
+    el("label", { for: "rd-training-scorer" }, "or by"), scorer, field("threshold", "of at least", {}),
+    tick("by_person", "only what a person ruled", false), field("held_out", "Share of tasks held out", { min: "0", max: "0.95", step: "0.05", value: "0.1" }),
+    el("div", { class: "rd-tagging" }, submit, button("Close", closed)));
 };
 
 // The packed files, or the refusal as {"error": words}.
-const packed = async (query) => {
-  const answer = await fetch(`/api/history/training?${new URLSearchParams(query)}`);
+const packed = async (asked) => {
+  const answer = await fetch("/api/history/training", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(asked) });
   if (!answer.headers.has("Redraft-Said")) return answer.json();
-  return { blob: await answer.blob(), name: `redraft-${query.kind}.zip`, said: answer.headers.get("Redraft-Said") };
+  return { blob: await answer.blob(), said: answer.headers.get("Redraft-Said") };
 };

@@ -15,7 +15,7 @@ const SORTS = [
   ["change", "1", "Largest loss first"], ["cost", "", "Highest cost first"], ["tokens", "", "Most tokens first"], ["rounds", "", "Most rounds first"],
 ];
 const MORE = [...RANGES.map(([name]) => name), "flag"];
-const NAMES = ["q", ...CHOICES.map(([name]) => name), "flag", "starred", ...RANGES.map(([name]) => name)];
+export const NAMES = ["q", ...CHOICES.map(([name]) => name), "flag", "starred", ...RANGES.map(([name]) => name)];
 const OUTCOMES = { open: "still open", done: "done", rounds: "rounds used up", target: "target reached", "no gain": "nothing gained",
   stopped: "stopped by a person", budget: "budget spent", failed: "failed" };
 

@@ -1,13 +1,12 @@
 // The Insight page: asks for the figures of the sessions chosen and draws a chart for each question. What is
 // chosen stands in the address.
-import { address, button, el, getJson } from "./dom.js";
+import { address, button, count, el, getJson } from "./dom.js";
 import { drawing, table } from "./insight_chart.js";
 import { csvOf, savePng, saveSvg, saveText } from "./saving.js";
 
 const LOST = "The server could not be reached. Reload the page to try again.";
 const FIELDS = ["preset", "strategy", "model", "scorer", "tag", "since", "until", "by"];
 const HEADS = ["question", "group", "series", "value", "low", "high", "n", "interval", "undefined because"];
-const count = (number, what) => `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
 
 class Insight {
   constructor(root) {

@@ -12,9 +12,10 @@ from core.importing.files import Kind, kind_of
 from core.importing.making import Trajectory, sessions_of
 from core.importing.tables import read_drafts
 from core.importing.trajectories import read_trajectories
-from core.interchange import Archive, Received, rows_of
+from core.interchange import Archive, ImportProblem, Received, check_texts, rows_of
 
 T = TypeVar("T")
+LONGEST_NAME = 500
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ def receive(
 
     Raises ImportProblem, StoreBusy.
     """
+    _check_words("The file's name", source.name)
+    _check_words("The model's name", source.model)
     kind = source.kind or kind_of(stream)
     if kind == "redraft":
         size = max(stream.seek(0, io.SEEK_END), 1)
@@ -57,6 +60,13 @@ def receive(
     trajectories = _read(kind, stream, source)
     sessions = sessions_of(trajectories, _moments())
     return kind, archive.receive(watch(sessions, lambda count: count / max(len(trajectories), 1)))
+
+
+def _check_words(what: str, words: str) -> None:
+    """Raises ImportProblem for a name that no export could be read with again."""
+    if len(words) > LONGEST_NAME:
+        raise ImportProblem(what, f"it has {len(words):,} characters; {LONGEST_NAME} is the most.")
+    check_texts(what, words, "it")
 
 
 def _read(kind: Kind, stream: BinaryIO, source: Source) -> tuple[Trajectory, ...]:

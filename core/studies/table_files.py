@@ -71,7 +71,7 @@ def _decoded(data: bytes) -> str:
 def _json_array(text: str) -> Iterator[TableRow]:
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadStudy(f"The file begins like JSON, but can't be read: {error}.") from error
     for number, value in enumerate(found, 1):
         yield _object(value, f"row {number}")
@@ -84,7 +84,7 @@ def _json_lines(text: str) -> Iterator[TableRow]:
             continue
         try:
             value = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BadStudy(f"Line {number} is no JSON: {error}. Nothing was added.") from error
         yield _object(value, f"line {number}")
 
@@ -103,7 +103,7 @@ def _csv(text: str) -> Iterator[TableRow]:
         io.StringIO(body, newline=""), delimiter=told[1] if told else _delimiter(body), strict=True
     )
     try:
-        header = [name.strip() for name in next(reader)]
+        header = [name.strip() for name in next(reader, [])]
         if len(set(header)) < len(header):
             raise BadStudy(f"The header names a column twice: {', '.join(header)}.")
         for row in reader:

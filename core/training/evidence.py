@@ -27,6 +27,11 @@ class Evidence:
     by_person: bool = False
     steps: bool = False
 
+    def __post_init__(self) -> None:
+        """Raises ValueError for a threshold of no score."""
+        if self.threshold is not None and self.scorer is None:
+            raise ValueError("A threshold is one of a score: say of which.")
+
 
 def passed(draft: Draft) -> str:
     """The verifier that the draft passes, or "": one that it fails outweighs one that it passes."""

@@ -325,6 +325,9 @@ def test_a_file_is_imported_compared_tabled_and_made_training_data(
         tab.button("Make the files").click()
     expect(tab.status).to_contain_text("1 row to train on and 0 held out.")
     assert packed.value.suggested_filename == "redraft-dpo.zip" and is_zipfile(packed.value.path())
+    box = page.get_by_role("checkbox", name="Choose: ").first
+    box.uncheck()
+    expect(page.get_by_label("Kind")).to_have_value("dpo")  # the form stays while others are chosen
     page.get_by_label("passed a verifier").uncheck()
     page.get_by_label("were accepted").uncheck()
     tab.button("Make the files").click()
@@ -332,6 +335,8 @@ def test_a_file_is_imported_compared_tabled_and_made_training_data(
     page.goto(f"{home.url}compare/?model=davinci")
     expect(page.locator(".rd-cmp-status")).to_contain_text("2 sessions.")
     page.goto(f"{home.url}compare/?model=nobody")
+    expect(page.locator(".rd-cmp-status")).to_contain_text("No session matches this filter")
+    page.goto(f"{home.url}compare/?x=1&ids=")
     expect(page.locator(".rd-cmp-status")).to_contain_text("No session is chosen")
 
 

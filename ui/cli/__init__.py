@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import os
+import sys
 from collections.abc import Callable
 
 from core.checks import BadTask
 from core.models.catalog import UnknownModel
 from core.preset_schema import PresetError
 from core.scoring.catalog import UnknownScorer
-from core.sessions import UnknownSession
-from ui.cli.common import FAILED, USAGE, Tools, say
+from core.sessions import StoreBusy, UnknownSession
+from ui.cli.common import DONE, FAILED, USAGE, Tools, say
 from ui.cli.history import history
 from ui.cli.models import models
 from ui.cli.refine import refine
+from ui.cli.terminal import inert_output
 
 BAD_USAGE = (BadTask, UnknownModel, UnknownScorer, UnknownSession, PresetError)
 
@@ -27,13 +30,25 @@ def run(tools: Tools, args: argparse.Namespace) -> int:
         "study": _study,
     }
     try:
-        return commands[args.command](tools, args)
+        with inert_output():
+            return commands[args.command](tools, args)
     except BAD_USAGE as error:
         say(f"error: {error}")
         return USAGE
+    except StoreBusy as error:
+        say(f"error: {error}")
+        return FAILED
+    except BrokenPipeError:
+        return _left()
     except KeyboardInterrupt:
         say("Interrupted. What was recorded is kept.")
         return FAILED
+
+
+def _left() -> int:
+    """Whoever reads the output has seen enough, as `head` does; the rest is written nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return DONE
 
 
 def _study(tools: Tools, args: argparse.Namespace) -> int:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from core.listing import Chosen
-from ui.cli.common import DONE, USAGE, Tools, say, show
+from ui.cli.common import DONE, USAGE, Tools, say
+from ui.cli.steps import point_line
 from ui.compare_routes import MOST_BESIDE
 from ui.compare_views import compared, side_of
 
@@ -21,7 +22,7 @@ def aligned(tools: Tools, chosen: Chosen, *, as_json: bool) -> int:
         say(f"error: 2 to {MOST_BESIDE} sessions stand beside each other; leave --aligned out for a table")
         return USAGE
     view = compared([side_of(tools.bench, tools.bench.store.load(each)) for each in ids])
-    show(json.dumps(view, allow_nan=False) if as_json else "\n".join(_in_words(view)))
+    print(json.dumps(view, allow_nan=False) if as_json else "\n".join(_in_words(view)))
     return DONE
 
 
@@ -53,8 +54,7 @@ def _cell(cell: View) -> str:
     draft = cell.get("draft")
     scores = [f"{s['label']} {_value(s)}" for s in draft["scores"]] if draft else []
     head = " ".join(filter(None, [cell.get("heading"), f"({', '.join(scores)})" if scores else ""]))
-    points = [f"- {' '.join(filter(None, (p['quote'], p['problem'], p['action'])))}"
-              for p in cell.get("points", ())]  # fmt: skip
+    points = map(point_line, cell.get("points", ()))
     lines = [head, draft["text"] if draft else cell.get("text"), *points, cell.get("remark")]
     return "\n".join(filter(None, lines))
 

@@ -61,4 +61,9 @@ def chosen_by(args: argparse.Namespace) -> Chosen:
     if sum(ways) != 1:
         known = "--all, or filters such as --query WORDS or --tag TAG"
         raise BadFilter(f"name sessions, or {known}" + (", only one of these" if sum(ways) else "") + ".")
-    return Chosen(tuple(dict.fromkeys(args.id))) if args.id else Chosen(None, filter_by(args))
+    if args.id:
+        return Chosen(tuple(dict.fromkeys(args.id)))
+    wanted = filter_by(args)
+    if wanted == Filter() and not args.all:
+        raise BadFilter("these filters ask for nothing, so every session would be meant: say --all if so.")
+    return Chosen(None, wanted)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,6 +12,7 @@ from core.models.catalog import Models
 from core.models.protocol import Notice
 from core.preset_library import PresetLibrary
 from core.workbench import Workbench
+from ui.cli.terminal import to_person
 
 if TYPE_CHECKING:
     from core.insight import InsightStore
@@ -37,20 +36,7 @@ class Tools:
 
 def say(text: str) -> None:
     """A line for the person, on stderr."""
-    print(text, file=sys.stderr, flush=True)
-
-
-def show(text: str) -> None:
-    """A result on standard output: exact in a file or a pipe; on a terminal no text can command it."""
-    print(_CONTROL.sub(_symbol, text) if sys.stdout.isatty() else text, flush=True)
-
-
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-
-def _symbol(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    return chr(0x2400 + code) if code < 0x20 else "\N{REPLACEMENT CHARACTER}"
+    to_person(text)
 
 
 def say_notice(event: object) -> None:
@@ -70,4 +56,4 @@ def exported(tools: Tools, session_id: str, form: Form) -> str:
 
 def print_session(tools: Tools, session_id: str, as_json: bool) -> None:
     """The session on standard output: one JSON document, or Markdown to read."""
-    show(exported(tools, session_id, "json" if as_json else "md"))
+    print(exported(tools, session_id, "json" if as_json else "md"), flush=True)

@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
+from itertools import chain
 from typing import Any
 
 from core.insight import Figure, Listed, Scope
@@ -15,7 +16,7 @@ from core.questions import Chart, Insight, insight
 from core.spreadsheet import csv_lines
 from ui.cli.aligned import aligned
 from ui.cli.choosing import chosen_by
-from ui.cli.common import DONE, FAILED, Tools, say, show
+from ui.cli.common import DONE, FAILED, Tools, say
 from ui.history_filter import filter_of
 
 AT_A_TIME = 500
@@ -95,19 +96,21 @@ def _number(chart: Chart, value: float) -> str:
 def compare(tools: Tools, args: argparse.Namespace) -> int:
     """A row a session, with its scores and what it took; or a few of them round by round."""
     chosen = chosen_by(args)
-    if not tools.bench.store.archive.count(chosen):
-        say("No session is among these.")
-        return FAILED
     if args.aligned:
         return aligned(tools, chosen, as_json=args.json)
-    rows = _listed(tools, chosen)
+    total, rows = tools.bench.store.archive.count(chosen), _listed(tools, chosen)
+    first = next(rows, None)
+    if first is None:
+        say(f"None of these {total} sessions is here any more." if total else "No session is like this.")
+        return FAILED
+    rows = chain([first], rows)
     if args.json:
         print(json.dumps([asdict(row) for row in rows], allow_nan=False))
     elif args.csv:
         sys.stdout.writelines(csv_lines(LISTED_COLUMNS, map(_cells, rows)))
     else:
         for row in rows:
-            show(_row_in_words(row))
+            print(_row_in_words(row))
     return DONE
 
 

@@ -15,7 +15,7 @@ from core.listing import NotAllowed, Order, Sort
 from core.sessions import Summary
 from core.spreadsheet import csv_lines
 from ui.cli.choosing import filter_by, given
-from ui.cli.common import DONE, USAGE, Tools, exported, print_session, say, show
+from ui.cli.common import DONE, USAGE, Tools, exported, print_session, say
 from ui.cli.marking import delete, star, tag, undo
 from ui.cli.steps import differ, steps
 from ui.cli.training import training
@@ -102,7 +102,7 @@ def _list(tools: Tools, args: argparse.Namespace) -> int:
     elif args.csv:
         sys.stdout.writelines(csv_lines(LISTED_COLUMNS, map(_cells, rows)))
     elif rows:
-        show("\n".join(map(_in_words, rows)))
+        print("\n".join(map(_in_words, rows)))
     if not rows:
         say("No session is like this." if given(args) else
             "There are no sessions yet. `python app.py refine TEXT` makes one.")  # fmt: skip

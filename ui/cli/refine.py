@@ -20,6 +20,7 @@ from core.running import Began, Event, Stop
 from core.sessions import StaleStep
 from core.steps import Ask, CritiqueGate, Gate, Measure, PickGate
 from ui.cli.common import DONE, FAILED, Tools, print_session, say
+from ui.cli.terminal import to_person
 
 
 def refine(tools: Tools, args: argparse.Namespace) -> int:
@@ -145,7 +146,7 @@ def _watcher(quiet: bool) -> Callable[[Event], None]:
         elif quiet:
             return
         elif isinstance(event, Delta) and event.index == shown:
-            print(event.text, end="", file=sys.stderr, flush=True)
+            to_person(event.text, end="")
         elif isinstance(event, Began) and isinstance(event.request, Ask):
             ask = event.request
             shown = ask.part if ask.role == "synthesise" else 0

@@ -10,7 +10,7 @@ from typing import Any
 from core.diff import diff
 from core.sessions import Session
 from core.timeline import texts_of
-from ui.cli.common import DONE, USAGE, Tools, say, show
+from ui.cli.common import DONE, USAGE, Tools, say
 from ui.session_steps import line, whole
 
 _SIGNS = {"same": ("", ""), "removed": ("[-", "-]"), "added": ("{+", "+}")}
@@ -27,11 +27,11 @@ def steps(tools: Tools, args: argparse.Namespace) -> int:
         return USAGE
     if args.step is None:
         views = [_line(session, position) for position in range(len(session.steps))]
-        show(json.dumps(views) if args.json else "\n".join(map(_in_a_line, views)))
+        print(json.dumps(views) if args.json else "\n".join(map(_in_a_line, views)))
         return DONE
     source = session.task.input
     view = whole(args.step, session.steps[args.step], session.recipe, source)
-    show(json.dumps(view) if args.json else "\n".join(_in_full(view)))
+    print(json.dumps(view) if args.json else "\n".join(_in_full(view)))
     return DONE
 
 
@@ -55,11 +55,12 @@ def _in_full(view: View) -> Iterator[str]:
     for part in view["parts"]:
         yield f"\n--- {part['heading']}"
         yield from (part[name] for name in ("text", "remark") if part.get(name))
-        yield from (_point(point) for point in part.get("points", ()))
+        yield from (point_line(point) for point in part.get("points", ()))
         yield from (_score(score) for score in part.get("scores", ()))
 
 
-def _point(point: View) -> str:
+def point_line(point: View) -> str:
+    """A point of a critique on one line."""
     return f"- {' '.join(filter(None, (point['quote'], point['problem'], point['action'])))}"
 
 
@@ -78,7 +79,7 @@ def differ(tools: Tools, args: argparse.Namespace) -> int:
         return USAGE
     found = diff(texts[args.old].draft.text, texts[args.new].draft.text)
     if args.json:
-        show(json.dumps([[piece.kind, piece.text] for piece in found]))
+        print(json.dumps([[piece.kind, piece.text] for piece in found]))
     else:
-        show("".join(f"{_SIGNS[p.kind][0]}{p.text}{_SIGNS[p.kind][1]}" for p in found))
+        print("".join(f"{_SIGNS[p.kind][0]}{p.text}{_SIGNS[p.kind][1]}" for p in found))
     return DONE

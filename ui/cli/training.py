@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,13 @@ def training(tools: Tools, args: argparse.Namespace) -> int:
         say(f"error: {error}")
         return USAGE
     plan = Plan(args.kind, args.near, args.held_out, args.seed, args.most, args.min_chars, args.max_chars)
-    data = build(_examples(tools, args, votes), plan, tests)
+    evidence = _evidence(args)
+    data = build(_examples(tools, args, evidence, votes), plan, tests)
     if not data.rows:
         say(f"There is nothing to learn from here. {data.left_out()}")
         return FAILED
     try:
-        manifest = write(data, Path(args.out), _chosen(args))
+        manifest = write(data, Path(args.out), _chosen(args, evidence))
     except FolderTaken as error:
         say(f"error: {error}")
         return USAGE
@@ -90,18 +92,20 @@ def _evidence(args: argparse.Namespace) -> Evidence:
     )
 
 
-def _examples(tools: Tools, args: argparse.Namespace, votes: list[Preference]) -> Iterator[Example]:
-    evidence, chosen = _evidence(args), Chosen(filter=filter_by(args))
+def _examples(
+    tools: Tools, args: argparse.Namespace, evidence: Evidence, votes: list[Preference]
+) -> Iterator[Example]:
+    chosen = Chosen(filter=filter_by(args))
     total = max(tools.bench.store.archive.count(chosen), 1)
     for kept in shown(tools.bench.store.archive.kept(chosen), "reading", lambda count: count / total):
         yield from examples_of(kept.session, args.kind, evidence)
     yield from from_votes(votes, args.kind)
 
 
-def _chosen(args: argparse.Namespace) -> dict[str, Any]:
-    names = ("reasons", "scorer", "threshold", "margin", "by_person", "steps", "words")
-    files = {"votes": [Path(name).name for name in args.votes]}
-    return {"filter": given(args)} | {name: getattr(args, name) for name in names} | files
+def _chosen(args: argparse.Namespace, evidence: Evidence) -> dict[str, Any]:
+    """How the rows were chosen, for the manifest."""
+    votes = [Path(name).name for name in args.votes]
+    return {"filter": given(args), "evidence": asdict(evidence), "votes": votes}
 
 
 def _say(data: DataSet, folder: str) -> None:
