@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line; gives the exit code."""
+    if odd := [word for word in (sys.argv[1:] if argv is None else argv) if not _is_text(word)]:
+        print(f"error: {odd[0]!a} is no text in UTF-8", file=sys.stderr)
+        return USAGE
     args = parser().parse_args(argv)
     try:
         config = read_config(os.environ, Path(args.config) if args.config else None)
@@ -45,6 +48,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ConfigError, PresetError, UnknownModel) as error:
         print(f"error: {error}", file=sys.stderr)
         return USAGE
+
+
+def _is_text(word: str) -> bool:
+    """Whether an argument was text: what was not comes with half surrogates, which can't be kept."""
+    return not any("\ud800" <= char <= "\udfff" for char in word)
 
 
 def _run(config: Config, args: argparse.Namespace) -> int:

@@ -94,7 +94,7 @@ _PAGE = Template("""<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <style>body{font:16px/1.55 system-ui,sans-serif;max-width:46rem;margin:2rem auto;padding:0 1rem}
-pre,p{white-space:pre-wrap;overflow-wrap:anywhere}
+h1,h2,pre,p{overflow-wrap:anywhere}pre,p{white-space:pre-wrap}
 pre{border-left:3px solid #0f766e;padding-left:1rem;font:inherit}
 @media (prefers-color-scheme:dark){body{background:#1c1917;color:#f5f5f4}}</style></head>
 <body>

@@ -14,7 +14,7 @@ from typing import Literal
 from core.domain import Draft, Recipe, Score, Settings
 from core.fences import text_of
 from core.gates import POLICY
-from core.history import Story, kept_story
+from core.history import Story, story_of
 from core.round_facts import RoundFacts, change_between, flags_of, overruled_at, round_facts, value_of
 from core.sessions import Session
 from core.steps import Ask, CritiqueGate, PickGate, Replied, Ruled, Step
@@ -111,7 +111,7 @@ class Facts:
 
 def facts_of(session: Session, ending: str) -> Facts:
     """The facts of a session; `ending` is its outcome's reason, "" while it has none."""
-    story = kept_story(session)
+    story = story_of(session, None)
     settings, recipe, spent = session.recipe.settings, session.recipe, story.spent
     scorer, drafts = gate_scorer(settings), tuple(_drafts(story))
     first, last = (draft.score(scorer) if draft else None for draft in (story.first, story.current))

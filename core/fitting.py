@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from core.interchange import ImportProblem, Kept
+from core.interchange import LARGEST_NUMBER, ImportProblem, Kept
 from core.listing import NotAllowed, tag_of
 from core.steps import Ask, Gate, Grouped, Measure, Measured, PickGate, Replied, Request, Ruled, Step
 from core.strategies import STRATEGIES
@@ -24,7 +24,16 @@ def check_kept(place: str, kept: Kept) -> None:
     for position, step in enumerate(session.steps):
         if why := misfit(step):
             raise ImportProblem(place, f"step {position}: {why}")
+        _check_scores(place, position, step)
     _check_marks(place, kept)
+
+
+def _check_scores(place: str, position: int, step: Step) -> None:
+    """Raises ImportProblem for a score that figures can't be made of."""
+    if isinstance(step.answer, Measured):
+        for score in (each for scores in step.answer.scores for each in scores):
+            if score.value is not None and not abs(score.value) <= LARGEST_NUMBER:
+                raise ImportProblem(place, f"step {position}: {score.value:g} is too large for a score.")
 
 
 def _check_marks(place: str, kept: Kept) -> None:

@@ -250,9 +250,19 @@ _MADE = {
 
 
 def story_of(session: Session, place: Place | None) -> Story:
-    """The session as a person reads it; `place` is where it stands, None where it can only be read."""
-    waiting = place.open if isinstance(place, Pending) else ()
-    return tell(session.steps, waiting, source=session.task.input, strategy=session.recipe.strategy)
+    """The session as a person reads it; `place` is where it stands, None where it can only be read.
+
+    What can only be read may have steps in an order that no run makes: of these it is what they cost.
+    """
+    source, strategy = session.task.input, session.recipe.strategy
+    if place is not None:
+        waiting = place.open if isinstance(place, Pending) else ()
+        return tell(session.steps, waiting, source=source, strategy=strategy)
+    try:
+        return tell(session.steps, (), source=source, strategy=strategy)
+    except (IndexError, KeyError):
+        spent = reduce(Spent.after, (step.answer for step in session.steps), Spent())
+        return Story(None, None, (), spent, ())
 
 
 def tell(
@@ -266,15 +276,6 @@ def tell(
         fold.see(len(steps), request, None)
     rounds, notes = tuple(fold.rounds), tuple(fold.notes)
     return Story(fold.first, fold.current, rounds, fold.spent, notes, tuple(fold.pools))
-
-
-def kept_story(session: Session) -> Story:
-    """The story of what is kept; of steps from elsewhere, in an order that no run makes, what they cost."""
-    try:
-        return story_of(session, None)
-    except (IndexError, KeyError):
-        spent = reduce(Spent.after, (step.answer for step in session.steps), Spent())
-        return Story(None, None, (), spent, ())
 
 
 def tokens_at(steps: Sequence[Step], position: int, source: str, which: int = 0) -> tuple[Token, ...]:

@@ -25,6 +25,9 @@ MAX_TEXT = 10_000_000
 MAX_ROW = 256 * 1024 * 1024
 """Bytes of one session."""
 
+LARGEST_NUMBER = 1e12
+"""Of tokens, seconds, scores: sums and squares of many of these can still be told."""
+
 _UNFIT = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -202,12 +205,26 @@ def opened(row: Row) -> dict[str, Any]:
     except RecursionError:
         raise ImportProblem(row.place, "it is nested too deeply.") from None
     except ValueError as error:
-        raise ImportProblem(row.place, f"it can't be read as JSON ({error}). Perhaps it was cut.") from None
+        cut = " Perhaps it was cut." if isinstance(error, json.JSONDecodeError) else ""
+        raise ImportProblem(row.place, f"it can't be read as JSON ({error}).{cut}") from None
     if not isinstance(found, dict):
         raise ImportProblem(row.place, "it is not an object.")
     check_version(row.place, found)
     check_texts(row.place, found)
+    _check_numbers(row.place, found)
     return found
+
+
+def _check_numbers(place: str, value: object, path: str = "") -> None:
+    """Raises ImportProblem, with the path, for a number that can't be kept or added up."""
+    if isinstance(value, dict):
+        for name, part in value.items():
+            _check_numbers(place, part, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            _check_numbers(place, part, f"{path}[{number}]")
+    elif isinstance(value, int | float) and not abs(value) <= LARGEST_NUMBER:
+        raise ImportProblem(place, f"{path} is too large a number.")
 
 
 def _no_number(word: str) -> float:

@@ -71,6 +71,16 @@ class Done:
     undo: str
 
 
+@dataclass(frozen=True)
+class Deletion:
+    """Sessions that were deleted at one moment: how many, one of their titles, by which name it is undone."""
+
+    at: datetime
+    sessions: int
+    title: str
+    undo: str
+
+
 class NotAllowed(ValueError):
     """A mark or a name that can't be kept, in words."""
 
@@ -114,6 +124,10 @@ class Listing(Protocol):
 
     def undo(self, name: str) -> int:
         """Undo a bulk action; the number of sessions that are as before."""
+        ...
+
+    def deletions(self, limit: int) -> list[Deletion]:
+        """The latest deletions that were not undone, newest first."""
         ...
 
     def star(self, session_id: str, step: int | None, *, on: bool) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.domain import Completion, Draft, Score
 from core.facts import gate_scorer, preset_name
-from core.history import kept_story
+from core.history import story_of
 from core.interchange import Kept
 from core.spreadsheet import csv_lines
 from core.steps import Answer, Ask, CritiqueGate, Replied, Request, RevisionGate, Ruled, costs_of, stopped_by
@@ -90,7 +90,7 @@ def _about(kept: Kept) -> Row:
 
 def _standing(kept: Kept) -> int | None:
     """The first step that brought the text that stands: a later one may have been rejected."""
-    current = kept_story(kept.session).current
+    current = story_of(kept.session, None).current
     steps = (text.step for text in texts_of(kept.session) if current and text.draft.text == current.text)
     return next(steps, None)
 

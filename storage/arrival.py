@@ -112,7 +112,10 @@ class _Sorting:
         part = replace(here, session=begun, times=here.times[:count])
         if self._core(part, grown) != self._core(kept, grown):
             why = f"session {kept.session.id} is here already and is another: {_difference(part, kept)}."
-            raise ImportProblem(place, why)
+            hint = (
+                " If this is another file, give it a source of its own (--source)." if self.timeless else ""
+            )
+            raise ImportProblem(place, why + hint)
 
     def _core(self, kept: Kept, grown: bool) -> Kept:
         """What must be equal: all but links and marks; of one that went on, what going on does not change."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -28,6 +28,7 @@ from core.sessions import Session
 from core.steps import Step
 from storage import codec
 
+_YEARS = datetime(1970, 1, 1, tzinfo=UTC), datetime(3000, 1, 1, tzinfo=UTC)
 _NOT_ASCII = re.compile("[^\x00-\x7f]")
 _NEEDED = ("format", "version", "session", "title", "created_at", "parent", "task", "recipe", "mode", "steps")
 _OTHERS = ("problem", "ending", "tags", "starred", "stars", *DERIVED)
@@ -138,10 +139,13 @@ def _moment(place: str, value: object, path: str) -> datetime:
     """A moment with its zone, as ISO 8601 spells it."""
     try:
         found = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        found = None
-    if found is None or found.tzinfo is None:
-        raise ImportProblem(place, f"{path} is no moment with a time zone.")
+        fits = (
+            found is not None and found.tzinfo is not None and _YEARS[0] <= found.astimezone(UTC) < _YEARS[1]
+        )
+    except (ValueError, OverflowError):
+        found, fits = None, False
+    if found is None or not fits:
+        raise ImportProblem(place, f"{path} is no moment with a time zone from 1970 to 2999.")
     return found
 
 

@@ -16,6 +16,7 @@ from sqlalchemy.orm import aliased
 
 from core.gates import POLICY
 from core.importing.making import THE_RUN
+from core.importing.words import NAME as IMPORTED
 from core.insight import VERIFIERS, By, Points, RoundCell, Scope
 from storage.facts import milliseconds
 from storage.tables import FacetRow, FactsRow, RoundFactsRow, SessionRow
@@ -104,7 +105,13 @@ def _alike(by: By, scorer: str) -> list[Any]:
         BY[by],
         R.round,
         case((R.major > 0, "major"), (R.minor > 0, "minor"), (R.unstated > 0, "unstated"), else_="none"),
-        case((R.by == POLICY, 1), (R.by.in_(("", THE_RUN)), 0), else_=2),
+        # What an import says was gone on with was ruled on by nobody.
+        case(
+            (R.by.in_(("", THE_RUN)), 0),
+            (and_(R.by == POLICY, F.preset == IMPORTED), 0),
+            (R.by == POLICY, 1),
+            else_=2,
+        ),
         R.decision,
         R.policy,
         R.flags,

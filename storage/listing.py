@@ -13,7 +13,19 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, Engine, delete, func, insert, select, update
 
-from core.listing import KINDS, MOST_COUNTED, Chosen, Done, Filter, Kind, NotAllowed, Order, name_of, tag_of
+from core.listing import (
+    KINDS,
+    MOST_COUNTED,
+    Chosen,
+    Deletion,
+    Done,
+    Filter,
+    Kind,
+    NotAllowed,
+    Order,
+    name_of,
+    tag_of,
+)
 from core.sessions import Summary
 from storage.database import for_writing, told_when_busy
 from storage.facts import WHOLE, number_of, set_marks
@@ -100,6 +112,18 @@ class SqlListing:
         while part := self._undo_part(kind, moment):
             count += part
         return count
+
+    def deletions(self, limit: int) -> list[Deletion]:
+        """The latest deletions that were not undone."""
+        moment, count = SessionRow.deleted_at, func.count()
+        rows = select(moment, count, func.min(SessionRow.title)).where(moment.is_not(None)).group_by(moment)
+        with self._read.connect() as connection:
+            found = connection.execute(rows.order_by(moment.desc()).limit(limit))
+            return [
+                Deletion(at, sessions, title, f"delete {at.isoformat()}")
+                for at, sessions, title in found
+                if at is not None
+            ]
 
     def _undo_part(self, kind: str, moment: datetime) -> int:
         with self._writing() as connection:

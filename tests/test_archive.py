@@ -310,6 +310,22 @@ REFUSED: dict[str, tuple[Callable[[bytes], bytes], str]] = {
         "Row 3 .*no strategy 'x'",
     ),
     "a mode that is none": (_edited(lambda f: f.update(mode="x")), "Row 3 .*mode: Input should be"),
+    "a number that can't be added up": (
+        _edited(lambda f: f["steps"][0]["answer"]["reply"]["usage"].update(prompt_tokens=10**30)),
+        r"Row 3 .*steps\[0\]\.answer\.reply\.usage\.prompt_tokens is too large",
+    ),
+    "a number beyond all": (
+        lambda d: d.replace(b'"seconds":0.5', b'"seconds":1e999'),
+        "Row 1 .*seconds is too",
+    ),
+    "a moment before all": (
+        _edited(lambda f: f.update(created_at="0001-01-01T00:00:00+14:00")),
+        "Row 3 .*created_at is no moment with a time zone from 1970",
+    ),
+    "a moment after all": (
+        _edited(lambda f: f["steps"][0].update(at="9999-12-31T23:59:59-14:00")),
+        r"Row 3 .*steps\[0\].at is no moment",
+    ),
     "a moment without a zone": (
         _edited(lambda f: f.update(created_at="2026-01-01T00:00:00")),
         "Row 3 .*time zone",

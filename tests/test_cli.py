@@ -64,7 +64,7 @@ def test_a_file_is_read_as_it_is(cli: Cli, chat: FaultServer, tmp_path: Path) ->
     [
         (["refine"], "no text"),
         (["refine", "  "], "no text"),
-        (["refine", "a\ud83cb"], "surrogate"),
+        (["refine", "a\ud83cb"], "is no text"),
         (["refine", "@nowhere.txt"], "nowhere.txt can't be read"),
         (["refine", "x", "--preset", "sonnet"], "no preset 'sonnet'. There are: "),
         (["refine", "x", "--model", "nobody:tiny"], "no model 'nobody:tiny'"),

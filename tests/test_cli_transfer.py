@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
+import stat
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -96,6 +100,17 @@ def test_several_or_found_sessions_are_exported(cli: Cli, chat: FaultServer) -> 
             "not a number from 0 to 1",
         ),
         (["history", "training", "--kind", "dpo", "--out", "x", "--near", "0"], "--near must be above 0"),
+        (
+            ["history", "training", "--kind", "sft", "--out", "x", "--from", "accepted", "--scorer", "label"],
+            "are for --from scores",
+        ),
+        (["history", "training", "--kind", "dpo", "--out", "x", "--margin", "1"], "--margin needs --scorer"),
+        (["history", "training", "--kind", "dpo", "--out", "x", "--steps"], "--steps goes with --kind sft"),
+        (["history", "training", "--kind", "sft", "--out", "x", "--held-out", "1"], "nothing to train on"),
+        (
+            ["history", "training", "--kind", "sft", "--out", "x", "--min-chars", "9", "--max-chars", "8"],
+            "--max-chars is less",
+        ),
         (["history", "training", "--kind", "sft", "--out", "x", "--test-file", "/nowhere/t"], "/nowhere/t"),
     ],
 )
@@ -122,6 +137,43 @@ def test_a_table_with_its_own_columns(cli: Cli, tmp_path: Path) -> None:
     assert cli("history", "import", str(table), *named, "--model", "gpt-x").code == 0
     shown_session = cli("history", "show", cli.only_session(), "--json").json
     assert shown_session["recipe"]["model"] == "gpt-x" and shown_session["outcome"]["draft"]["text"] == "thé"
+
+
+def test_an_output_is_written_where_the_path_leads(cli: Cli, runs: Path, tmp_path: Path) -> None:
+    assert cli("history", "import", str(runs)).code == 0
+    ids = [row["id"] for row in cli("history", "list", "--json").json]
+    target, link, pipe = tmp_path / "private.json", tmp_path / "link", tmp_path / "pipe"
+    target.write_text("old")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    os.mkfifo(pipe)
+    for arguments in ([ids[0], "--format", "json"], ["--all"]):
+        assert cli("history", "export", *arguments, "--output", str(link)).code == 0
+        assert link.is_symlink() and stat.S_IMODE(target.stat().st_mode) == 0o600
+        assert ids[0] in target.read_text()
+    reader = Thread(target=lambda: heard.append(pipe.read_text()))
+    heard: list[str] = []
+    reader.start()
+    assert cli("history", "export", ids[0], "--output", str(pipe)).code == 0
+    reader.join()
+    assert pipe.is_fifo() and ids[0] in heard[0]
+
+
+def test_an_output_that_fails_leaves_the_old_file(
+    cli: Cli, runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli("history", "import", str(runs)).code == 0
+    target = tmp_path / "precious.json"
+    target.write_text("old")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("os.replace", full)
+    (session, *_) = [row["id"] for row in cli("history", "list", "--json").json]
+    ran = cli("history", "export", session, "--output", str(target))
+    assert ran.code == 2 and "No space left" in ran.err
+    assert target.read_text() == "old" and list(tmp_path.glob(".*.part")) == []
 
 
 def test_training_data_of_what_was_imported(cli: Cli, runs: Path, tmp_path: Path) -> None:
@@ -171,7 +223,8 @@ def test_training_data_is_filtered(cli: Cli, runs: Path, tmp_path: Path) -> None
     ]
     assert texts("d", "--most", "1") in (["Great!"], ["So so."], ["good"])
     assert len(texts("e", "--test-file", str(tests), "--words", "5")) == 3
-    none = cli(*usual, "--out", str(tmp_path / "f"), "--by-person", "--from", "accepted")
+    accepted = ["history", "training", "--kind", "sft", "--by-person", "--from", "accepted"]
+    none = cli(*accepted, "--out", str(tmp_path / "f"))
     assert none.code == 1 and "nothing to learn" in none.err and not (tmp_path / "f").exists()
 
 

@@ -343,6 +343,40 @@ def test_filters_are_saved_replaced_and_dropped(bench: Bench) -> None:
     play(bench, scene)
 
 
+def test_the_latest_deletions_are_told_until_they_are_undone(bench: Bench) -> None:
+    ids = [bench.new(task=Task(text)) for text in ("one", "two", "three")]
+
+    async def scene(client: Client) -> None:
+        async def told() -> list[Any]:
+            found: list[Any] = (await client.web.get("/api/history/deletions")).json()["deletions"]
+            return found
+
+        assert await told() == []
+        await client.web.post("/api/history/bulk", json={"action": "delete", "ids": ids[:2]})
+        await client.post(ids[2], "delete")
+        latest, before = await told()
+        assert (latest["sessions"], before["sessions"]) == (1, 2) and latest["at"] > before["at"]
+        assert (await client.web.post("/api/history/undo", json={"name": before["undo"]})).json() == {
+            "sessions": 2
+        }
+        assert [each["undo"] for each in await told()] == [latest["undo"]]
+        assert await client.ids() == [ids[1], ids[0]]
+
+    play(bench, scene)
+
+
+def test_a_bulk_action_by_a_filter_that_is_not_known_is_refused(bench: Bench) -> None:
+    bench.new()
+
+    async def scene(client: Client) -> None:
+        for wanted in ({"zzz": "x"}, {"q": "\u200b"}):
+            body = {"action": "delete", "ids": None, "filter": wanted}
+            assert "error" in (await client.web.post("/api/history/bulk", json=body)).json()
+        assert len(await client.ids()) == 1
+
+    play(bench, scene)
+
+
 def test_what_is_exported_can_be_imported(bench: Bench, tmp_path: Path) -> None:
     direct, ended, first = three(bench)
     bench.store.append(first, 0, step())

@@ -174,7 +174,7 @@ def test_a_label_is_what_is_stated_and_else_unknown(said: str, value: float | No
         ([attempt(0, "a"), attempt("1", "b")], "line 2: attempt must be a whole number"),  # type: ignore[arg-type]
         ([attempt(0, "a"), attempt(1, " ")], "line 2: the text is empty"),
         ([attempt(0, "a"), attempt(1, "x\0")], r"line 2: transferred_review has a NUL character"),
-        ([attempt(0, "a"), [1]], "line 2 must be an object"),
+        ([attempt(0, "a"), [1]], "Line 2: it must be an object"),
     ],
 )
 def test_a_bad_row_is_named(rows: list[Any], message: str) -> None:
@@ -274,8 +274,8 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         b"draft,revision\ncaf\xe9,b\n",
         "The file.*not UTF-8: byte 19, in line 2.*Windows-1252",
     ),
-    "a row too short": (b"draft,revision\na\n", "line 2 has 1 cells, the header 2"),
-    "a quote left open": (b'draft,revision\na,"b\n', "line 2 can't be read"),
+    "a row too short": (b"draft,revision\na\n", "Line 2: it has 1 cells, the header 2"),
+    "a quote left open": (b'draft,revision\na,"b\n', "Line 2: it can't be read"),
     "no such column": (b"draft,text\na,b\n", "no column 'revision'. There are: draft, text"),
     "a decision that is none": (
         b"draft,revision,decision\na,b,maybe\n",
@@ -289,6 +289,15 @@ REFUSED: dict[str, tuple[bytes, str]] = {
         b"draft,revision,revision_score\na,b,inf\n",
         "line 2: revision_score must be a number",
     ),
+    "a score beyond all figures": (
+        b"draft,revision,revision_score\na,b,1e308\n",
+        r"step \d+: 1e\+308 is too large for a score",
+    ),
+    "a name twice in an object": (
+        b'{"draft": "a", "draft": "b", "revision": "c"}\n',
+        "Line 1: it is no JSON: 'draft' stands twice",
+    ),
+    "a column twice but for its case": (b"draft,Draft,revision\na,b,c\n", "columns have one name"),
     "a round that is none": (b"id,round,draft,revision\n1,x,a,b\n", "line 2: round must be a whole number"),
     "a draft of nowhere": (
         b"id,round,draft,revision\n1,1,a,b\n1,2,x,c\n",
@@ -297,12 +306,12 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "an empty revision": (b"draft,revision\na,\n", "line 2: the text is empty"),
     "NUL": (b"draft,revision\na,x\0y\n", "line 2: revision has a NUL character at character 2"),
     "a list": (b'{"draft": ["a"], "revision": "b"}\n', "line 1: draft must be a text"),
-    "half a file": (b'{"draft": "a", "revision": "b"}\n{"draft": "a", "rev', "Line 2 is no JSON"),
+    "half a file": (b'{"draft": "a", "revision": "b"}\n{"draft": "a", "rev', "Line 2: it is no JSON"),
     "a text too long": (
         b"draft,revision\na," + b"x" * 50_000_000,
         "line 2: revision has 50,000,000 characters",
     ),
-    "nothing": (b"", "The file is empty"),
+    "nothing": (b"", "The file: it is empty"),
     "only a header": (b"draft,revision\n", "a header but no rows"),
 }
 
@@ -314,6 +323,11 @@ def test_a_bad_table_is_refused_whole_and_named(name: str, tmp_path: Path) -> No
     with pytest.raises(ImportProblem, match=f"{message}.*Nothing was imported"):
         house.archive.receive(sessions_of(read_drafts(data, "t.csv"), clock()))
     assert house.archive.count(Chosen()) == 0
+
+
+def test_what_spreadsheets_leave_at_the_end_of_lines_is_nothing() -> None:
+    (found,) = read_drafts(b"draft,revision,,\r\na,b,,\r\n,,,\r\n", "t.csv")
+    assert [attempt.text for attempt in found.attempts] == ["a", "b"]
 
 
 def test_a_table_that_comes_again_adds_nothing_and_a_changed_one_is_refused(tmp_path: Path) -> None:

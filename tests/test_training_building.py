@@ -109,7 +109,17 @@ def test_votes_become_pairs_or_texts_to_learn() -> None:
     data = built(list(from_votes(votes, "dpo")), "dpo", held_out=0.0)
     assert [(e.prompt[0].content, e.chosen, e.rejected) for e in data.train] == [("Say hi", "hi", "ho")]
     assert data.tally.left_out == {"a tie": 1}
-    assert [e.rejected for e in from_votes(votes, "sft")] == [None, None]
+    assert [(e.chosen, e.rejected) for e in from_votes(votes, "sft")] == [("hi", None)]
+
+
+def test_texts_of_pairs_that_were_judged_both_ways_are_not_learned_alone_either() -> None:
+    votes = [
+        Preference("Say hi", "hi", "ho", VOICE),
+        Preference("Say hi ", "ho ", "hi", VOICE),
+        Preference("Say ha", "ha", "ha ", VOICE),
+        Preference("Say hi", "hey", "ho", VOICE),
+    ]
+    assert [e.chosen for e in from_votes(votes, "sft")] == ["hey"]
 
 
 # -- near duplicates --------------------------------------------------------

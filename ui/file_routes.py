@@ -27,7 +27,7 @@ from core.sessions import StoreBusy, UnknownSession
 from core.step_table import step_table
 from core.training.evidence import Evidence
 from core.training.examples import Kind
-from ui.history_filter import BadFilter, chosen_of, filter_of
+from ui.history_filter import BadFilter, chosen_of, filter_alone
 
 if TYPE_CHECKING:
     from core.training.building import DataSet
@@ -67,7 +67,7 @@ class Training(BaseModel):
 
     def chosen(self) -> Chosen:
         """The sessions. Raises BadFilter."""
-        return Chosen(None, filter_of(self.filter)) if self.ids is None else Chosen(tuple(self.ids))
+        return Chosen(None, filter_alone(self.filter)) if self.ids is None else Chosen(tuple(self.ids))
 
     def evidence(self) -> Evidence:
         """What counts as a reason. Raises BadFilter."""

@@ -16,6 +16,11 @@ LONGEST_QUERY = 500
 TOO_LONG = f"Search for {LONGEST_QUERY} characters at most."
 
 
+NAMES = ("q", "preset", "strategy", "model", "outcome", "decision", "flag", "tag", "starred", "since",
+         "until", "change_least", "change_most", "cost_least", "cost_most")  # fmt: skip
+"""What can be filtered by."""
+
+
 class BadFilter(ValueError):
     """A filter that can't be read, in words."""
 
@@ -25,7 +30,7 @@ def filter_of(query: Mapping[str, str]) -> Filter:
     if any(len(value) > LONGEST_QUERY for name, value in query.items() if name != "ids"):
         raise BadFilter(TOO_LONG)
     return Filter(
-        query=words if terms_of(words := query.get("q", "")) else "",
+        query=_words(query.get("q", "")),
         preset=query.get("preset", ""),
         strategy=query.get("strategy", ""),
         model=query.get("model", ""),
@@ -43,6 +48,13 @@ def filter_of(query: Mapping[str, str]) -> Filter:
     )
 
 
+def filter_alone(query: Mapping[str, str]) -> Filter:
+    """The same where nothing else may stand: a name that is not known would mean too many sessions."""
+    if strange := [name for name in query if name not in NAMES]:
+        raise BadFilter(f"Sessions can't be chosen by {strange[0][:60]!r}.")
+    return filter_of(query)
+
+
 def chosen_of(query: Mapping[str, str]) -> Chosen:
     """The sessions of `ids`, or else all that the filter finds. Raises BadFilter."""
     ids = query.get("ids", "")
@@ -55,6 +67,13 @@ def order_of(query: Mapping[str, str]) -> Order:
     if sort not in SORTS:
         raise BadFilter(f"Lists can be sorted by {', '.join(SORTS)}, not by {sort!r}.")
     return Order(sort, ascending=query.get("ascending", "") == "1")
+
+
+def _words(text: str) -> str:
+    """What is searched for. Raises BadFilter where there is something, and nothing of it can be."""
+    if text.strip() and not terms_of(text):
+        raise BadFilter("There is nothing in these words that can be searched for.")
+    return text.strip()
 
 
 def _number(query: Mapping[str, str], name: str) -> float | None:

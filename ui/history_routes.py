@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any, Literal
 
 from fastapi import APIRouter, Request
@@ -18,7 +19,7 @@ from core.runs import Runs
 from core.sessions import StoreBusy, Summary, UnknownSession
 from core.workbench import Workbench
 from ui.file_routes import SCORES, file_routes
-from ui.history_filter import LONGEST_QUERY, BadFilter, filter_of, order_of
+from ui.history_filter import LONGEST_QUERY, BadFilter, filter_alone, filter_of, order_of
 from ui.naming import strategy_name
 from ui.rows import LABELS
 
@@ -27,6 +28,7 @@ __all__ = ["LONGEST_QUERY", "PAGE", "history_routes"]
 PAGE = 50
 MOST_CHOSEN = 2000
 """Sessions that can be named one by one; more are chosen by their filter."""
+MOST_DELETIONS = 10
 RUNNING = "This session is running. Open it and stop it, then delete it."
 
 View = dict[str, Any]
@@ -94,6 +96,14 @@ def _bulk_routes(router: APIRouter, listing: Listing, runs: Runs) -> None:
     @router.post("/api/history/bulk")
     async def bulk(asked: Bulk) -> JSONResponse:
         return JSONResponse(await _answer(lambda: _bulk(listing, asked, runs.running())))
+
+    @router.get("/api/history/deletions")
+    async def deletions() -> JSONResponse:
+        def latest() -> View:
+            found = listing.deletions(MOST_DELETIONS)
+            return {"deletions": [{**asdict(each), "at": each.at.isoformat()} for each in found]}
+
+        return JSONResponse(await _answer(latest))
 
     @router.post("/api/history/undo")
     async def undo(asked: Named) -> JSONResponse:
@@ -172,7 +182,7 @@ def _bulk(listing: Listing, asked: Bulk, running: frozenset[str]) -> View:
     if asked.ids is not None and len(asked.ids) > MOST_CHOSEN:
         raise NotAllowed(f"At most {MOST_CHOSEN} sessions can be chosen one by one.")
     ids = None if asked.ids is None else tuple(dict.fromkeys(asked.ids))
-    wanted = filter_of(asked.filter) if ids is None else Filter()
+    wanted = filter_alone(asked.filter) if ids is None else Filter()
     # A run that nobody sees would go on spending.
     chosen = Chosen(ids, wanted, running if asked.action == "delete" else frozenset())
     done = _done(listing, chosen, asked)

@@ -18,7 +18,16 @@ export const svg = (tag, attributes = {}, ...children) => {
   return node;
 };
 
-export const button = (label, act, attributes = {}) => el("button", { type: "button", onclick: act, ...attributes }, label);
+// What a click begins is not begun again before it has ended: the second click of a double click does nothing.
+export const button = (label, act, attributes = {}) => el("button", { type: "button", onclick: once(act), ...attributes }, label);
+
+export const once = (act) => {
+  let under = null;
+  return (event) => {
+    if (under) return;
+    under = Promise.resolve(act(event)).finally(() => { under = null; });
+  };
+};
 
 // Draws into `cell` only when `data` is new, so that a later view never touches what a person is
 // reading, selecting or typing in.

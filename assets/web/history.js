@@ -70,6 +70,7 @@ class History {
     this.filters.draw();
     this.search();
     this.choices();
+    this.deletions();
   }
 
   part(name) { return this.root.querySelector(`.rd-${name}`); }
@@ -106,6 +107,18 @@ class History {
     if (!(await this.post(`/api/history/${path}`, body))) return;
     await this.choices();
     this.say(said);
+  }
+
+  // -- what was deleted -----------------------------------------------------------------------------
+
+  // The latest deletions, each to be undone as a whole, after a reload too.
+  async deletions() {
+    const found = await this.ask(() => getJson("/api/history/deletions"));
+    if (!found) return;
+    const box = this.part("deletions");
+    box.hidden = !found.deletions.length;
+    box.querySelector("ul").replaceChildren(...found.deletions.map(({ undo, at, sessions, title }) => el("li", {}, when(at), ": ",
+      sessions === 1 ? quoted(title || "(without a title)") : count(sessions, "session"), " ", button("Bring back", () => this.bulk.undo(undo), { "aria-label": `Bring back what was deleted ${ago(at)}` }))));
   }
 
   // -- the list ---------------------------------------------------------------------------------
@@ -235,11 +248,13 @@ class History {
     row.replaceChildren(el("p", {}, "Deleted. “", quoted(session.title), "” is out of this list, and kept."), undo);
     this.say("Deleted: ", quoted(session.title));
     undo.focus();
+    this.deletions();
   }
 
   async undo(row, session) {
     if (!(await this.of(session, "restore"))) return;
     this.draw(row, session);
+    this.deletions();
     this.say("Restored: ", quoted(session.title));
     row.querySelector(".rd-delete").focus();
   }

@@ -77,12 +77,21 @@ export class Bulk {
     this.root.querySelector('[data-act="training"]').focus();
   }
 
+  // One action at a time: the second of a double click would find nothing left to do, and take the undo away.
   async run(action, tag = "") {
+    if (this.running) return;
+    this.running = true;
+    try { await this.done(action, tag); } finally { this.running = false; }
+  }
+
+  async done(action, tag) {
     const answer = await this.page.post("/api/history/bulk", { action, tag, ...this.asked });
     if (!answer) return;
     const done = { delete: "Deleted", tag: `Tagged “${tag}”`, untag: `Without “${tag}” now` }[action];
     this.clear();
     await this.page.refresh();
+    await this.page.deletions();
+    if (!answer.sessions) { this.page.say("Nothing was changed: it was so already."); return; }
     const undo = button("Undo", () => this.undo(answer.undo), { class: "rd-undo" });
     this.page.say(`${done}: ${count(answer.sessions, "session")}. `, undo);
     undo.focus();
@@ -92,6 +101,7 @@ export class Bulk {
     const answer = await this.page.post("/api/history/undo", { name });
     if (!answer) return;
     await this.page.refresh();
+    await this.page.deletions();
     this.page.say(`Undone: ${count(answer.sessions, "session")} as before.`);
     this.page.box.focus();
   }

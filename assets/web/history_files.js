@@ -1,5 +1,5 @@
 // Files into the history and training data out of it. The server reads and makes them; this asks for it.
-import { button, count, el } from "./dom.js";
+import { button, count, el, once } from "./dom.js";
 import { saveBlob } from "./saving.js";
 
 const KINDS = [["sft", "SFT: texts to write"], ["dpo", "DPO: a better and a worse text"], ["gsr", "GSR: write at once, and refine from candidates"]];
@@ -12,6 +12,7 @@ const told = ({ new: fresh, known, deleted, alone }) => [`${count(fresh, "sessio
 
 export const importForm = (page, box) => {
   const file = el("input", { type: "file", id: "rd-import-file", accept: ".jsonl,.json,.csv,.tsv" });
+  const source = el("input", { type: "text", id: "rd-import-source", maxlength: "200", autocomplete: "off", placeholder: "the file's name" });
   const model = el("input", { type: "text", id: "rd-import-model", maxlength: "200", autocomplete: "off", placeholder: "imported" });
   const submit = el("button", { type: "submit" }, "Import");
   const take = async (event) => {
@@ -20,7 +21,7 @@ export const importForm = (page, box) => {
     if (!chosen) { page.fail("Choose a file first."); return; }
     submit.disabled = true;
     page.say(`Importing ${chosen.name} …`);
-    const query = new URLSearchParams({ name: chosen.name, model: model.value });
+    const query = new URLSearchParams({ name: source.value.trim() || chosen.name, model: model.value });
     const answer = await page.ask(async () => (await fetch(`/api/history/import?${query}`, { method: "POST", body: chosen })).json());
     submit.disabled = false;
     if (!answer) { page.say(""); return; }
@@ -28,9 +29,9 @@ export const importForm = (page, box) => {
     await page.choices();
     page.say(`${chosen.name}: ${told(answer)}.`);
   };
-  box.append(el("p", { class: "rd-hint-line" }, "An export of Redraft, Self-Refine trajectories, or a table (CSV or JSON lines) with the columns draft and revision. All of a file, or nothing of it."),
-    el("form", { class: "rd-tagging", onsubmit: take }, el("label", { for: "rd-import-file" }, "File"), file,
-      el("label", { for: "rd-import-model" }, "Model that wrote the texts"), model, submit));
+  box.append(el("p", { class: "rd-hint-line" }, "An export of Redraft, Self-Refine trajectories, or a table (CSV or JSON lines) with the columns draft and revision. All of a file, or nothing of it. Files of one source hold the same records: another file of the same name needs a source of its own."),
+    el("form", { class: "rd-tagging", onsubmit: once(take) }, el("label", { for: "rd-import-file" }, "File"), file,
+      el("label", { for: "rd-import-source" }, "Source"), source, el("label", { for: "rd-import-model" }, "Model that wrote the texts"), model, submit));
 };
 
 // -- out ---------------------------------------------------------------------------------------
@@ -53,7 +54,7 @@ export const trainingForm = (page, chosen, closed) => {
     page.say(answer ? answer.said : "");
     if (answer) saveBlob(`redraft-${kind.value}.zip`, answer.blob);
   };
-  return el("form", { class: "rd-training", onsubmit: make },
+  return el("form", { class: "rd-training", onsubmit: once(make) },
     el("label", { for: "rd-training-kind" }, "Kind"), kind,
     el("fieldset", {}, el("legend", {}, "Learn texts that"), tick("accepted", "were accepted", true), tick("verifier", "passed a verifier", true)),
     el("label", { for: "rd-training-scorer" }, "or by"), scorer, field("threshold", "of at least", {}),

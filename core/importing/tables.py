@@ -9,6 +9,7 @@ up the text that stood after the one before. Ids are texts: 7 and 007 are two.
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,10 +51,19 @@ def rows_in(data: bytes) -> tuple[TableRow, ...]:
     try:
         rows = read_rows(data)
     except BadStudy as error:
-        raise ImportProblem("The file", str(error).removesuffix(" Nothing was added.")) from None
+        raise ImportProblem(*_placed(str(error).removesuffix(" Nothing was added."))) from None
     for row in rows:
         check_texts(row.place, row.values)
     return rows
+
+
+def _placed(why: str) -> tuple[str, str]:
+    """Words about a file as the place that they begin with, and the rest."""
+    found = re.match(r"(The file|[Ll]ine \d+|row \d+):? (.*)", why, re.S)
+    if found is None:
+        return "The file", why
+    bare = re.match(r"(is|has|must|can't) ", found[2]) is not None
+    return found[1].capitalize(), f"it {found[2]}" if bare else found[2]
 
 
 @dataclass(frozen=True)
@@ -88,6 +98,8 @@ def read_drafts(
 def _named(row: TableRow, columns: Mapping[str, str]) -> dict[str, str]:
     """Our names with the file's. Raises ImportProblem where draft or revision is not there."""
     there = {name.strip().lower(): name for name in row.values}
+    if len(there) < len(row.values):
+        raise ImportProblem("The file", f"two of its columns have one name: {', '.join(row.values)}.")
     found = {}
     for ours, aliases in COLUMNS.items():
         wanted = (columns[ours],) if ours in columns else aliases

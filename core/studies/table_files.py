@@ -70,7 +70,7 @@ def _decoded(data: bytes) -> str:
 
 def _json_array(text: str) -> Iterator[TableRow]:
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise BadStudy(f"The file begins like JSON, but can't be read: {error}.") from error
     for number, value in enumerate(found, 1):
@@ -83,10 +83,18 @@ def _json_lines(text: str) -> Iterator[TableRow]:
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
+            value = json.loads(line, object_pairs_hook=_once)
         except (ValueError, RecursionError) as error:
             raise BadStudy(f"Line {number} is no JSON: {error}. Nothing was added.") from error
         yield _object(value, f"line {number}")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(n for n in names if names.count(n) > 1)!r} stands twice in one object")
+    return found
 
 
 def _object(value: object, place: str) -> TableRow:
@@ -104,12 +112,16 @@ def _csv(text: str) -> Iterator[TableRow]:
     )
     try:
         header = [name.strip() for name in next(reader, [])]
+        while header and not header[-1]:  # what spreadsheets leave behind at the end of lines
+            header.pop()
         if len(set(header)) < len(header):
             raise BadStudy(f"The header names a column twice: {', '.join(header)}.")
         for row in reader:
             place = f"line {reader.line_num}"
             if not any(row):
                 continue
+            while len(row) > len(header) and not row[-1]:
+                row.pop()
             if len(row) != len(header):
                 raise BadStudy(f"{place} has {len(row)} cells, the header {len(header)}. Nothing was added.")
             yield TableRow(place, dict(zip(header, row, strict=True)))

@@ -74,11 +74,18 @@ class Tally:
 
 
 def from_votes(preferences: Iterable[Preference], kind: Kind) -> Iterator[Example]:
-    """The votes as rows; for SFT the preferred texts alone."""
-    for each in preferences:
-        prompt = (Message("user", each.prompt.strip()),)
-        rejected = each.rejected if kind == "dpo" else None
-        yield Example(each.prompt, prompt, each.chosen, each.origin, rejected)
+    """The votes as rows; for SFT the preferred texts alone, of pairs that were never judged the other way.
+
+    Texts that differ by spaces alone were not told apart: nothing is learned of them.
+    """
+    found = list(preferences)
+    judged = {(each.prompt.strip(), _bare(each.chosen), _bare(each.rejected)) for each in found}
+    for each in found:
+        prompt, chosen, rejected = each.prompt.strip(), _bare(each.chosen), _bare(each.rejected)
+        if kind != "dpo" and (chosen == rejected or (prompt, rejected, chosen) in judged):
+            continue
+        other = each.rejected if kind == "dpo" else None
+        yield Example(each.prompt, (Message("user", prompt),), each.chosen, each.origin, other)
 
 
 def fit(

@@ -12,7 +12,7 @@ from itertools import product
 
 from core.domain import Draft, Message, Ruling
 from core.gates import POLICY, PUTS_IN_PLACE
-from core.history import Attempt, Round, Story, tell
+from core.history import Attempt, Round, Story, story_of
 from core.importing.making import THE_RUN
 from core.pools import Pool
 from core.sessions import Session
@@ -31,12 +31,8 @@ def examples_of(session: Session, kind: Kind, evidence: Evidence) -> Iterator[Ex
     asked = next((s.request.messages for s in session.steps if isinstance(s.request, Ask)), None)
     if asked is None:
         return
-    picking = _Picking(session, _story(session), asked, evidence)
+    picking = _Picking(session, story_of(session, None), asked, evidence)
     yield from {"sft": picking.to_learn, "dpo": picking.pairs, "gsr": picking.hybrid}[kind]()
-
-
-def _story(session: Session) -> Story:
-    return tell(session.steps, (), source=session.task.input, strategy=session.recipe.strategy)
 
 
 @dataclass(frozen=True)

@@ -270,6 +270,32 @@ def test_several_are_tagged_and_all_that_match_are_deleted_and_come_back(
     expect(tab.page.locator(".rd-sessions h2")).to_have_count(PAGE)
 
 
+def test_a_double_click_does_it_once_and_a_deletion_can_be_undone_after_a_reload(
+    home: Server, watched: Watched, empty: SqlStore
+) -> None:
+    for title in ("One", "Two", "Three"):
+        new(empty, title)
+    tab = HistoryPage(watched.page(), home.url).open()
+    for title in ("One", "Two"):
+        tab.page.get_by_role("checkbox", name=f"Choose: {title}").check()
+    chosen = tab.page.get_by_role("group", name="Chosen sessions")
+    chosen.get_by_role("button", name="Delete", exact=True).dblclick()
+    expect(tab.status).to_contain_text("Deleted: 2 sessions.")
+    tab.expect_titles("Three")
+    tab.page.reload()
+    tab.page.get_by_text("Recently deleted").click()
+    deletions = tab.page.locator(".rd-deletions li")
+    expect(deletions.first).to_contain_text("2 sessions")
+    deletions.first.get_by_role("button").click()
+    expect(tab.status).to_have_text("Undone: 2 sessions as before.")
+    tab.expect_titles("Three", "Two", "One")
+    tab.button("Delete: Two").dblclick()
+    expect(tab.button("Undo: delete Two")).to_be_visible()
+    tab.expect_titles("Three", "One")
+    tab.button("Undo: delete Two").click()
+    tab.expect_titles("Three", "Two", "One")
+
+
 def test_what_is_chosen_is_saved_as_a_file_and_stars_filter(
     home: Server, watched: Watched, empty: SqlStore
 ) -> None:

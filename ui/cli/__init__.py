@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from errno import ENOSPC
 
 from core.checks import BadTask
 from core.models.catalog import UnknownModel
@@ -39,16 +40,21 @@ def run(tools: Tools, args: argparse.Namespace) -> int:
         say(f"error: {error}")
         return FAILED
     except BrokenPipeError:
-        return _left()
+        return _left(DONE)
+    except OSError as error:
+        if error.errno != ENOSPC:
+            raise
+        say(f"error: the output can't be written: {error.strerror}")
+        return _left(FAILED)
     except KeyboardInterrupt:
         say("Interrupted. What was recorded is kept.")
         return FAILED
 
 
-def _left() -> int:
-    """Whoever reads the output has seen enough, as `head` does; the rest is written nowhere."""
+def _left(code: int) -> int:
+    """Nobody takes more of the output (`head` has seen enough, a disk is full): the rest goes nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return DONE
+    return code
 
 
 def _study(tools: Tools, args: argparse.Namespace) -> int:

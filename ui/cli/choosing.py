@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import get_args
 
 from core.facts import OUTCOMES, Decided
@@ -27,11 +28,14 @@ _TEXTS = (
 )
 
 
+_CHOICES: dict[str, Sequence[str]] = {"outcome": OUTCOMES, "decision": get_args(Decided)}
+
+
 def filter_arguments(p: argparse.ArgumentParser) -> None:
     """The filters as options; all that are given must hold."""
     which = p.add_argument_group("which sessions (all of these must hold)")
     for name, value, words in _TEXTS:
-        which.add_argument(f"--{name}", default="", metavar=value, help=words)
+        which.add_argument(f"--{name}", metavar=value, choices=_CHOICES.get(name), help=words)
     which.add_argument("--starred", action="store_true", help="with a star, or with one on a candidate")
 
 
@@ -43,9 +47,15 @@ def choosing_arguments(p: argparse.ArgumentParser, ids: str) -> None:
 
 
 def given(args: argparse.Namespace) -> dict[str, str]:
-    """The filters that were given, by the names that the History page's address has for them."""
+    """The filters that were given, by the names that the History page's address has for them.
+
+    Raises BadFilter for one without a value, which would let everything through.
+    """
     names = {name: name.replace("-", "_") for name, _, _ in _TEXTS}
-    found = {name: getattr(args, attribute) for name, attribute in names.items() if getattr(args, attribute)}
+    values = {name: getattr(args, attribute) for name, attribute in names.items()}
+    found = {name: value for name, value in values.items() if value is not None}
+    if empty := [name for name, value in found.items() if not value.strip()]:
+        raise BadFilter(f"--{empty[0]} is empty: leave it out, or say what it shall be.")
     query = {"q" if name == "query" else names[name]: value for name, value in found.items()}
     return query | ({"starred": "1"} if args.starred else {})
 

@@ -17,6 +17,7 @@ from core.spreadsheet import csv_lines
 from ui.cli.choosing import filter_by, given
 from ui.cli.common import DONE, USAGE, Tools, exported, print_session, say
 from ui.cli.marking import delete, star, tag, undo
+from ui.cli.output import written
 from ui.cli.steps import differ, steps
 from ui.cli.training import training
 from ui.cli.transfer import ManyForm, export_many, import_files
@@ -79,17 +80,8 @@ def _export(tools: Tools, args: argparse.Namespace) -> int:
         return USAGE
     text = exported(tools, args.id[0], form)
     if args.output:
-        return _write(Path(args.output), text)
+        return DONE if written(Path(args.output), [text]) else USAGE
     print(text)
-    return DONE
-
-
-def _write(path: Path, text: str) -> int:
-    try:
-        path.write_bytes(text.encode("utf-8"))
-    except OSError as error:
-        say(f"error: {path} can't be written: {error.strerror}")
-        return USAGE
     return DONE
 
 

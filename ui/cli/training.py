@@ -57,6 +57,18 @@ def _check(args: argparse.Namespace) -> None:
         raise ValueError("--from scores needs --scorer.")
     if args.reasons and "votes" in args.reasons and not args.votes:
         raise ValueError("--from votes needs --votes FILE; `study export --format preferences` makes one.")
+    if args.reasons and "scores" not in args.reasons and (args.scorer or args.threshold is not None):
+        raise ValueError("--scorer and --threshold are for --from scores, which is not among these.")
+    if args.margin and not args.scorer:
+        raise ValueError("--margin needs --scorer: a difference of which score?")
+    if args.margin < 0:
+        raise ValueError("--margin is 0 or more.")
+    if args.steps and args.kind != "sft":
+        raise ValueError("--steps goes with --kind sft.")
+    if args.max_chars is not None and args.max_chars < args.min_chars:
+        raise ValueError("--max-chars is less than --min-chars.")
+    if args.held_out == 1:
+        raise ValueError("--held-out 1 would leave nothing to train on.")
     if not args.near:
         raise ValueError("--near must be above 0.")
     if args.kind == "gsr" and args.votes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
@@ -18,6 +17,7 @@ from core.sessions import StoreBusy
 from core.step_table import step_table
 from ui.cli.choosing import chosen_by
 from ui.cli.common import DONE, FAILED, USAGE, Tools, say
+from ui.cli.output import written
 from ui.cli.progress import shown
 
 ManyForm = Literal["jsonl", "csv"]
@@ -36,16 +36,8 @@ def export_many(tools: Tools, args: argparse.Namespace, form: ManyForm) -> int:
         sys.stdout.writelines(lines)
         return DONE
     path = Path(args.output)
-    part = path.with_name(f".{path.name}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="") as out:
-            out.writelines(lines)
-        os.replace(part, path)
-    except OSError as error:
-        say(f"error: {path} can't be written: {error.strerror}")
+    if not written(path, lines):
         return USAGE
-    finally:
-        part.unlink(missing_ok=True)
     say(f"{total} sessions are in {path}.")
     return DONE
 
