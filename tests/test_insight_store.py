@@ -55,6 +55,8 @@ def test_the_real_trajectories_come_out_as_in_the_file(name: str, tmp_path: Path
         "the text that stands": expected.last,
         "any of them": expected.any,
     }
+    by_policy, by_person = chart(found.charts, "accepted").lines[0].figures
+    assert by_policy.value is by_person.value is None, "nobody is known to have ruled there"
 
 
 # -- a few sessions, counted by hand ------------------------------------------------------------
