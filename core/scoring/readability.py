@@ -87,6 +87,8 @@ def _read(program: str) -> tuple[ast.Module, set[int], set[int]]:
     """The program, its lines with comments, its lines with code. Raises NotPython."""
     if len(program) > LARGEST:
         raise NotPython(f"It has {len(program):,} characters; {LARGEST:,} at most are read.")
+    if "\0" in program:  # which versions of Python refuse in different ways
+        raise NotPython("It is no Python program: there are null bytes in it.")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of an odd escape in the text, for instance

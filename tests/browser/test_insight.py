@@ -130,4 +130,4 @@ def test_anybody_can_read_it(server: Server, watched: Watched, counted: str, wid
 
 def test_a_refusal_is_said(server: Server, watched: Watched) -> None:
     tab = InsightPage(watched.page(), server.url).open("since=yesterday", "failed")
-    expect(tab.page.get_by_role("alert")).to_have_text("A day looks like 2026-11-30.")
+    expect(tab.page.get_by_role("alert")).to_have_text("A day looks like 2026-11-30, not 'yesterday'.")
