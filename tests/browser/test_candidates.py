@@ -40,7 +40,10 @@ class CandidatesPage(RefinePage):
         self.page.locator("#strategy input").click()
         self.page.get_by_role("option", name=strategy, exact=True).click()
         self.page.locator("#task").get_by_role("button", name="More").click()
-        self.page.get_by_label("Seed").fill(str(SEED))
+        seed = self.page.get_by_label("Seed")
+        seed.fill(str(SEED))
+        seed.press("Tab")  # as a person leaves a field before a click elsewhere
+        expect(seed).to_have_value(str(SEED))
         self.start()
 
     def card(self, number: int) -> Locator:
@@ -157,6 +160,7 @@ def test_candidates_are_ordered_by_a_score_and_picked_by_key(
     cards = page.board.locator(".rd-pools .rd-slot")
     page.board.get_by_label("Order").select_option("shortest first")
     expect(cards.first).to_contain_text("Candidate 4")
+    expect(page.board.get_by_role("button", name="Pick the advised one")).to_be_visible()
     cards.first.focus()  # single keys are not for one who is in a list of choices
     page.page.keyboard.press("a")
     expect(page.board.locator(".rd-outcome")).to_be_visible()
