@@ -102,8 +102,9 @@ class SessionCell:
     `change_*` are those of the gate's score from first draft to the text that stands. `full_n` sessions are
     counted for the full score; `*_full` are those whose first, last, standing, any text has it, `unscored`
     those with a text that has no score. `fallen` of `fell_n` stand on less than the best they had. Of the
-    `refined` sessions, which have rounds, `m` are accepted improvements, for so many seconds `s`, tokens `t`,
-    and money `c` (of `priced` ones, whose improvements are `pm`): sums, squares, products.
+    `refined` sessions, which have rounds with calls that were counted, `m` are accepted improvements, for so
+    many seconds `s`, tokens `t`, and money `c` (of `priced` ones, whose improvements are `pm`): sums,
+    squares, products.
     """
 
     group: str

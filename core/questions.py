@@ -32,7 +32,7 @@ MOST_GROUPS = 12
 NO_SCORE = "no session here has a score that its gate goes by"
 NO_ROUND = "no round here has a revision"
 NO_VERIFIER = "no session here has a verifier, or none could tell"
-NO_GAIN = "no improvement was accepted"
+NO_GAIN = "no improvement was accepted in a session whose calls were counted"
 NO_VOTES = "no votes yet: no unblinded study has any on both the draft and the revision of such a ruling"
 POINTS = {
     "major": "at least one major point",
@@ -263,7 +263,8 @@ def _price(
         cells = [sessions_together(sums.sessions, "all"), *_largest(sums)]
         lines = tuple(Line(cell.group or "(none)", (figure(cell),)) for cell in cells)
         notes = (
-            "What the rounds took, first drafts left out, for each accepted revision with a higher score.",
+            "What the rounds took, first drafts left out, for each accepted revision with a higher score. "
+            "Sessions whose calls nobody counted, as imported ones, are left out.",
         )
         return Chart(key, f"{what} does an accepted improvement take?", unit, ("for each",), lines, notes)
 

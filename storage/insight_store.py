@@ -142,7 +142,10 @@ def _each_session(connection: Connection, scope: Scope) -> Subquery:
 
 def _session_sums(each: Subquery, scorer: str) -> dict[str, Any]:
     own = F.scorer == scorer
-    m, s, t, c = (func.coalesce(each.c[name], 0) * 1.0 for name in "mstc")
+    gained, s, t, c = (func.coalesce(each.c[name], 0) * 1.0 for name in "mstc")
+    # Where nobody counted what the calls took, as in imported sessions, an improvement has no price.
+    counted = or_(s > 0, t > 0)
+    m = case((counted, gained), else_=0.0)
     priced = each.c.c.is_not(None)
     paid = case((priced, m), else_=0.0)
     known = and_(own, F.best_score.is_not(None), F.last_score.is_not(None))
@@ -153,7 +156,7 @@ def _session_sums(each: Subquery, scorer: str) -> dict[str, Any]:
         **_full_sums(own),
         "fell_n": _count(known),
         "fallen": _count(and_(known, F.last_score < F.best_score)),
-        "refined": _count(each.c.number.is_not(None)),
+        "refined": _count(counted),
         "m": func.sum(m),
         "mm": func.sum(m * m),
         "s": func.sum(s),

@@ -198,6 +198,10 @@ def test_a_price_is_what_rounds_took_for_each_improvement(tmp_path: Path) -> Non
     assert house.lines("seconds")["all"] == [(1, 8.0)]
     assert house.lines("tokens")["self_refine"] == [(1, 60.0)]
     assert house.lines("money")["all"] == [(0, None)]
+    uncounted = [Reply((Completion(text),), Usage(), 0.0, "scripted") for text in TEXTS]
+    played(Bench(tmp_path, uncounted, scores=SCORES), by("reject", "accept"))
+    assert house.lines("seconds")["all"] == [(1, 8.0)], "what nobody counted makes nothing cheaper"
+    assert house.lines("tokens")["all"] == [(1, 60.0)]
 
 
 def test_raters_say_who_was_right_once_the_study_is_unblinded(house: House, tmp_path: Path) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from core.domain import Settings
+from core.domain import Draft, Settings, Token
 from core.history import tell, token_steps
+from core.steps import Replied, Step
 from tests.benches import CRITIQUE, Bench, recipe
 from tests.test_workbench import advance
+from tests.values import ask, reply
 from ui.rows import LINE_ENDS, Drawing, View, rows
 
 
@@ -67,3 +70,11 @@ def test_line_ends_alone_are_said_to_be_that(tmp_path: Path) -> None:
 
 def test_any_other_change_has_no_such_remark(tmp_path: Path) -> None:
     assert drawn(tmp_path, "one", "two")["remark"] == ""
+
+
+def test_equal_texts_share_their_tokens_under_each_label_once() -> None:
+    token = Token("Same.", -0.1)
+    asked = [replace(ask("x"), part=part) for part in range(3)]
+    steps = tuple(Step(each, Replied(reply("Same.", (token,)))) for each in asked)
+    drawing = Drawing(Settings(), steps, token_steps(steps, ""))
+    assert drawing.draft(Draft("Same."))["heat"] == [{"step": 0, "which": 0, "label": "as generated"}]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -195,7 +196,11 @@ class _Handlers:
 
     def _offering(self, chosen: Any) -> Any:
         """The field for the kind of task with all presets that there are now, this one chosen."""
-        choices = [(preset.title, name) for name, preset in self.presets.items()]
+        titles = Counter(preset.title for preset in self.presets.values())
+        choices = [
+            (preset.title if titles[preset.title] == 1 else f"{preset.title} ({name})", name)
+            for name, preset in self.presets.items()
+        ]
         return (
             gr.update(choices=choices, value=chosen)
             if isinstance(chosen, str)

@@ -58,8 +58,13 @@ class Drawing:
             "by": draft.by,
             "flags": [FLAG_WORDS.get(flag, flag) for flag in draft.flags],
             "scores": [_score(score, before) for score in draft.scores],
-            "heat": [{"step": s, "which": w, "label": self._source(s)} for s, w in self._tokens_of(draft)],
+            "heat": self._heat(draft),
         }
+
+    def _heat(self, draft: Draft) -> list[View]:
+        """Where its tokens are, under each label once: texts that are equal share theirs."""
+        found = {self._source(step): (step, which) for step, which in reversed(self._tokens_of(draft))}
+        return [{"step": s, "which": w, "label": label} for label, (s, w) in reversed(found.items())]
 
     def _tokens_of(self, draft: Draft) -> list[tuple[int, int]]:
         """Where this draft's tokens are; only a model's text has any from its writing."""

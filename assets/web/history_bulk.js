@@ -88,7 +88,7 @@ export class Bulk {
     const answer = await this.page.post("/api/history/bulk", { action, tag, ...this.asked });
     if (!answer) return;
     const done = { delete: "Deleted", tag: `Tagged “${tag}”`, untag: `Without “${tag}” now` }[action];
-    this.clear();
+    if (action === "delete") this.clear();  // those with a new tag stay chosen, for what comes next
     await this.page.refresh();
     await this.page.deletions();
     if (!answer.sessions) { this.page.say("Nothing was changed: it was so already."); return; }

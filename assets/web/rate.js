@@ -149,7 +149,12 @@ const refresh = () => working(look);
 
 const submit = () => {
   if (busy || !view.pair) return;
-  if (!chosen("choice")) { text("notice", "Choose an answer first."); return; }
+  if (!chosen("choice")) {
+    text("missing", "Choose an answer first.");
+    document.querySelector("#choices input").focus();
+    return;
+  }
+  text("missing", "");
   text("notice", "");
   if (view.state === "closing") { working(() => send("close", { guess: chosen("choice"), recognised: $("reason").value }, unsent)); return; }
   const body = ballot(), pace = passing.get("pace") || { answers: 0, ms: 0 };

@@ -258,6 +258,7 @@ def test_several_are_tagged_and_all_that_match_are_deleted_and_come_back(
     tab.page.keyboard.press("Enter")
     expect(tab.status).to_contain_text("Tagged “look again”: 2 sessions.")
     expect(tab.page.locator(".rd-tag")).to_have_text(["look again"] * 2)
+    expect(chosen).to_contain_text("2 sessions chosen")
     tab.page.get_by_role("checkbox", name="Choose: self_refine 9", exact=True).check()
     tab.button(f"Choose all {PAGE + 2} that match").click()
     chosen.get_by_role("button", name="Delete", exact=True).click()
