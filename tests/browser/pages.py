@@ -59,13 +59,19 @@ class RefinePage:
         """Wait for the critique gate of a round; its row."""
         row = self.row(number)
         expect(row.locator(".rd-edit-points")).to_be_visible()
+        self._resting()
         return row
 
     def at_revision(self, number: int = 1) -> Locator:
         """Wait for the revision gate of a round; its row."""
         row = self.row(number)
         expect(row.get_by_role("button", name="Accept", exact=True)).to_be_visible()
+        self._resting()
         return row
+
+    def _resting(self) -> None:
+        """Wait until nothing runs: until then there is a Stop for the run besides the gate's."""
+        expect(self.board.locator(".rd-stop")).to_be_hidden()
 
     def at_revision_with(self, button: str) -> None:
         """Wait for a revision gate whose first button reads so."""
