@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, Protocol
 
 from core.listing import Chosen
 from core.sessions import Session
+from core.strict_json import each_name_once
 
 SESSION, HEAD, VERSION = "redraft session", "redraft sessions", 2
 DERIVED = ("spent", "notes", "outcome")
@@ -201,7 +202,7 @@ def opened(row: Row) -> dict[str, Any]:
     if "\x00" in row.text:
         raise ImportProblem(row.place, f"it has a NUL byte at character {row.text.index(chr(0)) + 1}.")
     try:
-        found = json.loads(row.text, parse_constant=_no_number, object_pairs_hook=_once)
+        found = json.loads(row.text, parse_constant=_no_number, object_pairs_hook=each_name_once)
     except RecursionError:
         raise ImportProblem(row.place, "it is nested too deeply.") from None
     except ValueError as error:
@@ -229,14 +230,6 @@ def _check_numbers(place: str, value: object, path: str = "") -> None:
 
 def _no_number(word: str) -> float:
     raise ValueError(f"{word} is no number")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{next(n for n in names if names.count(n) > 1)!r} stands twice in one object")
-    return found
 
 
 def check_version(place: str, found: dict[str, Any]) -> None:

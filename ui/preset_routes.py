@@ -106,33 +106,33 @@ def preset_routes(bench: Workbench, library: PresetLibrary) -> APIRouter:
 @dataclass(frozen=True)
 class _Routes:
     bench: Workbench
-    library: PresetLibrary
+    presets: PresetLibrary
     saving: threading.Lock = field(default_factory=threading.Lock)
 
     # -- reading ----------------------------------------------------------------------------
 
     async def listed(self) -> View:
-        return await _answer(lambda: {"presets": [_row(one) for one in self.library.all()]})
+        return await _answer(lambda: {"presets": [_row(one) for one in self.presets.all()]})
 
     async def text(self, name: str, version: int | None = None) -> View:
         return await _answer(lambda: self._opened(name, version))
 
     def _opened(self, name: str, version: int | None) -> View:
-        listed = next((one for one in self.library.all() if one.name == name), None)
+        listed = next((one for one in self.presets.all() if one.name == name), None)
         known = {
             "name": name,
             "origin": listed.origin if listed else "",
-            "versions": self.library.versions(name),
-            "base": _mark(self.library, name),
+            "versions": self.presets.versions(name),
+            "base": _mark(self.presets, name),
         }
         try:
-            return {**known, "text": self.library.text_of(name, version)}
+            return {**known, "text": self.presets.text_of(name, version)}
         except PresetError as error:
             return {**known, "text": "", **_refusal(error)}
 
     async def file(self, name: str, version: int | None = None) -> Response:
         try:
-            text = await asyncio.to_thread(self.library.text_of, name, version)
+            text = await asyncio.to_thread(self.presets.text_of, name, version)
         except (UnknownPreset, PresetError) as refusal:
             return JSONResponse(_refusal(refusal), status_code=404)
         saved = f"{name}.yaml" if version is None else f"{name}-{version}.yaml"
@@ -150,7 +150,7 @@ class _Routes:
 
         def compare() -> View:
             kept = self.bench.store.load(session_id).recipe.preset
-            now = self.library.changed_since(kept)
+            now = self.presets.changed_since(kept)
             lines = diff_lines(kept, now) if now is not None else []
             return {"name": load_preset(kept).name, "changed": bool(lines), "lines": lines}
 
@@ -174,20 +174,20 @@ class _Routes:
     def _save(self, body: SaveBody) -> View:
         name = load_preset(body.text).name
         with self.saving:
-            base = _mark(self.library, name)
+            base = _mark(self.presets, name)
             if base and base != body.base:
                 return self._conflict(name, base, body.base)
             version = self._kept(name, body.text)
-        return {"name": name, "version": version, "base": _mark(self.library, name)}
+        return {"name": name, "version": version, "base": _mark(self.presets, name)}
 
     def _kept(self, name: str, text: str) -> int:
         try:
-            return self.library.save(name, text)
+            return self.presets.save(name, text)
         except OSError as error:
             raise PresetError(name, None, f"the file can't be written ({error.strerror}).") from None
 
     def _conflict(self, name: str, base: str, based_on: str) -> View:
-        newest = self.library.versions(name)[-1]
+        newest = self.presets.versions(name)[-1]
         which = f"version {newest}" if newest else "the one that comes with Redraft"
         words = (MOVED_ON if based_on else EXISTS).format(name=name, which=which)
         return {"error": words, "line": None, "conflict": {"name": name, "base": base}}
@@ -208,7 +208,7 @@ class _Routes:
             line = content.count(b"\n", 0, error.start) + 1
             raise PresetError("the file", line, "this is not UTF-8 text. Save the file as UTF-8.") from None
         name = load_preset(text, "the file").name
-        return {"name": name, "text": text, "exists": bool(_mark(self.library, name))}
+        return {"name": name, "text": text, "exists": bool(_mark(self.presets, name))}
 
 
 def _mark(library: PresetLibrary, name: str) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from core.strict_json import each_name_once
 from core.studies.protocol import BadStudy
 
 MAX_BYTES = 200_000_000
@@ -70,7 +71,7 @@ def _decoded(data: bytes) -> str:
 
 def _json_array(text: str) -> Iterator[TableRow]:
     try:
-        found = json.loads(text, object_pairs_hook=_once)
+        found = json.loads(text, object_pairs_hook=each_name_once)
     except (ValueError, RecursionError) as error:
         raise BadStudy(f"The file begins like JSON, but can't be read: {error}.") from error
     for number, value in enumerate(found, 1):
@@ -83,18 +84,10 @@ def _json_lines(text: str) -> Iterator[TableRow]:
         if not line.strip():
             continue
         try:
-            value = json.loads(line, object_pairs_hook=_once)
+            value = json.loads(line, object_pairs_hook=each_name_once)
         except (ValueError, RecursionError) as error:
             raise BadStudy(f"Line {number} is no JSON: {error}. Nothing was added.") from error
         yield _object(value, f"line {number}")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{next(n for n in names if names.count(n) > 1)!r} stands twice in one object")
-    return found
 
 
 def _object(value: object, place: str) -> TableRow:
